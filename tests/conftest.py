@@ -65,6 +65,13 @@ def pytest_addoption(parser):
     )
 
 
+def pytest_itemcollected(item):
+    """Of a test's settings one in so many is of the fast tier; with several, each in its turn."""
+    mark = item.get_closest_marker("fast_one_in")
+    if mark and sum(item.callspec.indices.values()) % mark.args[0]:
+        item.add_marker("slow")
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
     """Of a slow test's settings keep a third, at least one; all that a file keeps answers of."""

@@ -284,6 +284,7 @@ def test_answer_is_one_sentence_and_says_what_it_rests_on(one):
     assert len(stated["estimates"]) == len(rows)
 
 
+@pytest.mark.fast_one_in(8)
 @each_module
 def test_answer_holds_to_its_level(one):
     data = one.simulated(1)

@@ -169,6 +169,7 @@ def gate_of(text):
     return bj.decide.gate(counts, at_least=0.6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("text", COMMANDS)
 def test_markdown_commands_no_terminal(text):
     """A file is shown by `cat`, and a job summary by a log."""
@@ -179,6 +180,7 @@ def test_markdown_commands_no_terminal(text):
     assert made.count(shown) >= 5
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("text", [*COMMANDS, *HOSTILE, "\x7f", "\ufffe", "\udc80", "\U0001f600"])
 def test_junit_is_xml_whatever_names_hold(text):
     made = bj.decide.to_junit(gate_of(text), suite=f"suite {text}")
@@ -240,6 +242,7 @@ def test_spreadsheets_run_no_text(tmp_path, dtype):
     assert table["reply"].tolist() == text
 
 
+@pytest.mark.slow
 def test_every_csv_of_the_package_is_written_so():
     package = Path(bj.__file__).parent
     writes = re.compile(r"\.to_csv\(|csv\.writer|DictWriter|write_csv\(")

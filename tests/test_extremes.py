@@ -94,6 +94,7 @@ def test_groups_of_very_unequal_size_whose_rates_are_pooled():
         require_answer(P.exact(counts, P.PooledErrorRates(prevalence=prior_of(rng))))
 
 
+@pytest.mark.slow
 def test_scores_of_a_few_or_a_million_answers_on_any_scale():
     """Ends are held against draws; the mean may lie outside: a prior of next to no weight."""
     for rng in settings(3, 25):
@@ -118,6 +119,7 @@ def test_scores_of_a_few_or_a_million_answers_on_any_scale():
         assert inside.sum() > stats.binom(4000, 0.95).ppf(1e-7)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", ["spread", "worst"])
 def test_shifts_of_which_all_are_alike(prior):
     for size in (0.0, 1.0, 4.0):

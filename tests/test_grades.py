@@ -101,6 +101,7 @@ def test_numbers_of_scores_in_files(asked, kind, tmp_path, monkeypatch):
     assert not same(*found)
 
 
+@pytest.mark.slow
 def test_the_judge_and_a_rubric_read_them():
     rows = graded().dropna(subset="score").reset_index(drop=True)
     rows = rows.rename(columns={"score": "judge_tone", "human": "human_tone"})

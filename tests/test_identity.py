@@ -146,12 +146,14 @@ def check(role, table, names):
         assert sorted(found) == sorted(names)
 
 
+@pytest.mark.fast_one_in(24)
 @each_role
 @pytest.mark.parametrize("ids", APART.values(), ids=list(APART))
 def test_ids_that_differ_stay_apart(role, ids):
     check(role, table_of(role, ids), list(map(str, ids)))
 
 
+@pytest.mark.fast_one_in(13)
 @each_role
 @pytest.mark.parametrize("ids", [["007", "7"], ["True", "1"], SNOWFLAKES], ids=str)
 @pytest.mark.parametrize("kind", [pl.from_pandas, pa.Table.from_pandas], ids=["polars", "arrow"])
@@ -169,6 +171,7 @@ FLOATS = {
 }
 
 
+@pytest.mark.fast_one_in(9)
 @each_role
 @pytest.mark.parametrize(("ids", "names"), FLOATS.values(), ids=list(FLOATS))
 def test_floats_that_missing_values_made_are_the_ids_again(role, ids, names):
@@ -195,6 +198,7 @@ def test_an_empty_cell_is_nobodys_name(role, empty):
         role.read(table, ["a", "b"])
 
 
+@pytest.mark.fast_one_in(2)
 @each_role
 def test_an_empty_table_is_refused_in_words(role):
     with pytest.raises(bj.InputError):

@@ -63,6 +63,7 @@ def test_parts_are_the_whole_or_refused(one):
     assert all(found[kind] for kind in wanted), found
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("one", [one for one in EACH if one.values[0].name in ADDED])
 def test_a_table_is_not_added_twice(one):
     rng = np.random.default_rng(1)

@@ -56,6 +56,7 @@ def perhaps_no_column():
             raise
 
 
+@pytest.mark.fast_one_in(33)
 @pytest.mark.parametrize("name", READINGS)
 def test_columns_that_numbers_name(name):
     one = READINGS[name]
@@ -99,6 +100,7 @@ def names_in(code):
     return {code.co_name, *code.co_names, *code.co_varnames}.union(*inner)
 
 
+@pytest.mark.slow
 def test_names_say_what_they_hold():
     files = map(str, Path(bj.__file__).parent.rglob("*.py"))
     names = {path: names_in(SourceFileLoader("", path).get_code("")) for path in files}

@@ -98,6 +98,7 @@ def test_an_end_is_moved_by_the_likelihood_ratio_of_its_own_level(depth, ci_prob
     assert extended((0.1, 0.9), (-np.inf, depth), ci_prob) == (0.1, 1.0 if held else 0.9)
 
 
+@pytest.mark.slow
 def test_cautions_and_assumptions_are_loaded_with_a_fit(tmp_path):
     cautions = (bj.Caution("odd", "something is odd"), bj.Caution("even", "more"))
     fit = made_up(cautions=cautions)
@@ -144,6 +145,7 @@ def run(monkeypatch, failed=(), cautions=(), **settings):
     return recorded.asked, fit
 
 
+@pytest.mark.slow
 def test_seed_and_settings_reach_the_sampler(monkeypatch):
     asked, fit = run(monkeypatch, random_seed=41, draws=55)
     assert (asked["seed"], asked["draws"], asked["tune"]) == (41, 55, 88)
@@ -202,6 +204,7 @@ def test_energy_that_moves_in_small_steps_fails(slope, fails):
     assert ("BFMI" in told) == fails
 
 
+@pytest.mark.slow
 def test_draws_of_other_data_are_refused(tmp_path):
     made = made_up()
     made.idata.attrs["data_sha256"] = "0" * 64
@@ -407,6 +410,7 @@ def test_em_of_labelled_items_has_the_interval_of_counting():
     assert (low, high) == pytest.approx((expit(logit(p) - half), expit(logit(p) + half)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_logit_shift_predicts_from_the_others_biases():
     votes, table = votes_of(items=100, labelled=100, missing=0, prevalence=(0.9, 0.7, 0.6, 0.5))
     by = table.groupby("generator")
@@ -437,6 +441,7 @@ def test_of_a_generator_that_is_labelled_throughout_the_difference_is_known():
     assert bj.panel.difference(votes)["prevalence", "g"] == pytest.approx((0.75,) * 3, abs=1e-12)
 
 
+@pytest.mark.slow
 def test_a_judge_no_better_than_chance_corrects_nothing():
     votes, table = votes_of(
         items=200, labelled=80, prevalence=(0.7,), sensitivity=(0.9, 0.4), specificity=(0.8, 0.3)
@@ -571,6 +576,7 @@ def test_bounds_of_choices_are_widened_by_their_error():
     assert ends == pytest.approx([share - half, min(share + half, 1)])
 
 
+@pytest.mark.slow
 def test_agreement_that_no_resample_changes_has_no_interval():
     """A judge that always errs, or never, was said to be known exactly."""
     ratings = ratings_of(["no"])
@@ -611,6 +617,7 @@ def ratings_of(judge, people=("no", "no", "yes"), items=20):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("said", "bias"), [("yes", 1.0), ("no", 0.0)])
 def test_prevalence_bias_is_the_judges_less_the_peoples(said, bias):
     made = bj.ratings.agreement(ratings_of([said]), replicates=10).estimate()
@@ -657,6 +664,7 @@ def test_agreement_has_percentiles_of_its_own_resamples():
     assert (made.low[0], made.high[0]) == pytest.approx((low, high))
 
 
+@pytest.mark.slow
 def test_an_error_leans_towards_what_is_reported():
     """Who errs reports a set with the positive option exp(2 skew) times as often as another."""
     import pymc as pm
@@ -689,6 +697,7 @@ def test_a_copy_of_tied_people_hits_half_of_the_time_unless_ties_go_to_the_first
     assert found == [0.5, 1.0]
 
 
+@pytest.mark.slow
 def test_items_at_the_cutoff_are_told_with_what_they_decide():
     """Decision consistency is another number if the other option is the positive one."""
     rows = [(i, f"p{j}", c) for i in range(10) for j, c in enumerate(("yes", "no"))]
@@ -721,6 +730,7 @@ def test_a_mean_of_equal_scores_says_why_it_has_no_interval():
     assert "no-interval" in {c.id for c in made.cautions}
 
 
+@pytest.mark.slow
 def test_rates_without_an_answer_say_why():
     """Each of these gave nan, or nan ends, without a word."""
     votes, _ = votes_of(items=40, labelled=20, prevalence=(0.7,))

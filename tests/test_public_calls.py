@@ -107,6 +107,7 @@ def today(modules: Iterable[Any] = MODULES, most: int = TABLES) -> dict[str, tup
 
 
 @pytest.mark.filterwarnings("ignore")
+@pytest.mark.every_setting
 @pytest.mark.parametrize("most", [FEW, pytest.param(TABLES, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("one", MODULES, ids=lambda one: one.name)
 def test_what_data_alone_are_asked_is_answered_as_today(one, most):

@@ -186,6 +186,7 @@ FILES = {
 COUNTED = ("parquet",)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("large", [False, True])
 def test_every_route_of_one_table(large, tmp_path, monkeypatch):
     """Of a table without labels in some cells; slow tests ask every reading, in turn."""
@@ -214,6 +215,7 @@ NOT_READ = {
 }
 
 
+@pytest.mark.fast_one_in(8)
 @pytest.mark.parametrize("kind", NOT_READ)
 def test_a_file_of_another_kind_is_refused_in_words(kind, tmp_path):
     one, (id, write) = COMMANDS["prevalence"], NOT_READ[kind]

@@ -196,6 +196,7 @@ def test_a_judge_that_is_never_worse_has_wilsons_interval_of_its_items():
 # Of plans ----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_widths_of_a_plan_are_those_of_tables_with_the_expected_counts():
     m, n, good, hit, caught = 200, 1000, 0.6, 0.9, 0.8
     about = {"prevalence": good, "sensitivity": hit, "specificity": caught, "items": n}
@@ -430,6 +431,7 @@ def test_labelled_items_are_a_set_of_their_own_unless_verdicts_chose_them():
         assert patterns.count.sum() == 40
 
 
+@pytest.mark.slow
 def test_groups_stay_in_order_if_they_were():
     def of(names):
         rows = {"verdict": [1, 0] * len(names), "truth": [1, None] * len(names)}
@@ -543,6 +545,7 @@ def test_how_many_labels_people_share_is_counted_item_by_item(seed):
     assert counts.agreement == agree / len(pairs)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tied", [False, True])
 def test_rows_of_a_system_are_worth_what_those_of_what_most_people_said_are(tied):
     """Two people, unequal repeats; half of them say that a row of a tie passes."""
@@ -582,6 +585,7 @@ def test_the_error_of_a_change_is_that_of_means_of_items_of_unequal_numbers():
     assert_allclose((row.low, row.high), centre + np.array([-1, 1]) * stats.t(21).ppf(0.95) * error)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("form", ["by_judge", "corrected", "from_truths", "paired"])
 def test_the_error_of_chances_by_task_is_that_of_tables_without_one_task(form):
     """The jackknife: the same question asked again of all other tasks, unequally tried."""
@@ -711,6 +715,7 @@ def test_one_person_more_than_half_is_most_and_half_is_a_tie():
 # Second numbers that stood by themselves --------------------------------------------------------
 
 
+@pytest.mark.fast_one_in(5)
 @pytest.mark.parametrize("basis", ["tail", "rms", "predictive"])
 @pytest.mark.parametrize(("groups", "mixture"), [(1, False), (3, False), (3, True)])
 def test_neighbours_that_a_certificate_asks_for_are_the_fewest_that_tell_more(
@@ -739,6 +744,7 @@ def test_neighbours_that_a_certificate_asks_for_are_the_fewest_that_tell_more(
         assert few.needed == first
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 def test_labelled_cells_beyond_those_expected_are_summed_row_by_row(own, monkeypatch):
     """Systems of unequal size, criteria that do not apply, and criteria of one item each."""
@@ -808,6 +814,7 @@ def exact_chance(counts, a, b, threshold):
     return float(weight @ tails / weight.sum())
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("at_least", [True, False])
 def test_the_chances_of_a_gate_are_those_of_all_truths_of_unlabelled_outputs(at_least, monkeypatch):
     """Two systems of unequal size, with one good item less and with one more."""
@@ -843,6 +850,7 @@ def test_the_chances_by_draws_are_those_of_draws_of_other_priors(of_whole):
     assert chance(0.6) == pytest.approx((parts @ of_whole >= 0.6).mean())
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("strategy", ["random", "by_verdict", "uncertain"])
 @pytest.mark.parametrize("scored", [False, True])
 def test_the_largest_weights_of_a_pool_are_those_of_its_items(strategy, scored):

@@ -106,6 +106,7 @@ CALLS = [
 ]
 
 
+@pytest.mark.fast_one_in(14)
 @pytest.mark.parametrize("name", CALLS)
 @pytest.mark.parametrize("where", ["data", "spec", "cautions", "nested"])
 def test_a_file_runs_no_code(saved, tmp_path, monkeypatch, name, where):
@@ -147,6 +148,7 @@ def test_a_file_makes_no_loaded_class_but_models(saved, monkeypatch):
     assert not MADE
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     "name", ["cli.app", "core.Fit", "prevalence.model.ErrorRates", "Fit", "attacker.Model", "", 3]
 )
@@ -214,6 +216,7 @@ def test_data_and_priors_of_every_module_come_back(value):
     assert storage.checksum(again) == storage.checksum(value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [bj.prevalence.Counts, bj.prevalence.ErrorRates, bj.BetaPrior])
 def test_an_old_fit_survives_a_move_of_its_classes(saved, monkeypatch, kind):
     elsewhere = "bayesjudge.somewhere.else_"
@@ -343,6 +346,7 @@ def test_a_file_of_another_format_is_no_damage(saved):
     assert "damaged" not in str(told.value)
 
 
+@pytest.mark.slow
 def test_other_libraries_read_the_file(saved):
     import arviz as az
 
@@ -413,6 +417,7 @@ HOSTILE_COUNTS = {
 }
 
 
+@pytest.mark.fast_one_in(6)
 @pytest.mark.parametrize("fields", HOSTILE_COUNTS.values(), ids=HOSTILE_COUNTS)
 def test_hostile_counts(saved, fields):
     edit(saved, lambda header: header["data"]["fields"].update(fields))
@@ -436,6 +441,7 @@ HOSTILE_PRIORS = {
 }
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("fields", HOSTILE_PRIORS.values(), ids=HOSTILE_PRIORS)
 def test_hostile_priors(saved, fields):
     edit(saved, lambda header: header["spec"]["fields"].update(fields))
@@ -455,6 +461,7 @@ HOSTILE_HEADERS = {
 }
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("words", HOSTILE_HEADERS.values(), ids=HOSTILE_HEADERS)
 def test_hostile_headers(saved, words):
     edit(saved, lambda header: header.update(words))

@@ -1,8 +1,13 @@
-"""`make test` runs a third of the settings of slow tests; three thirds are all of them."""
+"""`make test` runs a third of the settings of slow tests; three thirds are all of them.
 
+And of some tests one setting in so many is fast.
+"""
+
+from itertools import product
 from types import SimpleNamespace
 
 from conftest import pytest_collection_modifyitems as choose
+from conftest import pytest_itemcollected as sort
 
 
 def _kept(names, third):
@@ -45,3 +50,24 @@ def test_what_is_left_out_is_counted_and_without_a_third_nothing_is():
     kept, left = _kept(NAMES, 0)
     assert sorted(kept + left) == sorted(NAMES)
     assert _kept(NAMES, None) == (NAMES, [])
+
+
+def _is_slow(*indices, one_in):
+    """Whether the setting of these values of each argument is made slow."""
+    marks = []
+    sort(
+        SimpleNamespace(
+            get_closest_marker=lambda name: one_in and SimpleNamespace(args=(one_in,)),
+            callspec=SimpleNamespace(indices=dict(enumerate(indices))),
+            add_marker=marks.append,
+        )
+    )
+    return marks == ["slow"]
+
+
+def test_one_setting_in_so_many_is_fast_and_each_value_is_in_one():
+    assert [_is_slow(i, one_in=3) for i in range(5)] == [False, True, True, False, True]
+    fast = [(i, j) for i, j in product(range(3), range(6)) if not _is_slow(i, j, one_in=3)]
+    assert len(fast) == 6
+    assert [{*values} for values in zip(*fast, strict=True)] == [{*range(3)}, {*range(6)}]
+    assert not _is_slow(1, one_in=None)

@@ -434,6 +434,7 @@ def test_answer_quotes_truths_where_all_are_known_and_the_model_elsewhere():
     assert not known.judged
 
 
+@pytest.mark.slow
 def test_tables_are_read_with_all_problems_named():
     table = pd.DataFrame({"task": ["a", "a", "b"], "n": [1, 1, 1], "verdict": [1, None, 0],
                           "truth": [1, None, 0], "cost": [1, 2, 3]})  # fmt: skip
@@ -481,6 +482,7 @@ def test_tables_are_read_with_all_problems_named():
         PersistentErrors(pooling="some")
 
 
+@pytest.mark.slow
 def test_closed_forms_take_what_two_people_said_alike_and_what_was_decided():
     table = pd.DataFrame({"task": list("aabb"), "verdict": [1, 0, 1, 1], "a": [1, 0, 1, None],
                           "b": [1, 1, None, None], "truth": [None, 0, None, None]})  # fmt: skip
@@ -503,6 +505,7 @@ def test_closed_forms_take_what_two_people_said_alike_and_what_was_decided():
             Attempts.from_frame(table, calibration=design, truth=["a", "b"])
 
 
+@pytest.mark.slow
 def test_a_row_a_person_is_read_as_a_column_a_person():
     table = module.simulate(tasks=8, labels=20, errors=(0.1, 0.1), random_seed=1)
     table = table.drop(columns=["truth", "cost"])

@@ -17,6 +17,7 @@ def card_of(values, count, failure_prob, basis, tolerance=0.5):
     return bias.certificates.certify(shifts, **about, basis=basis)
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("failure_prob", [0.01, 0.1])
 def test_bounds_are_those_of_the_module(name, failure_prob):

@@ -16,6 +16,7 @@ OWN = {
 }
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("strata", [1, 5, 20])
 @pytest.mark.parametrize("setting", study.SETTINGS)
 def test_overall_rows_are_those_of_the_module(setting, strata):

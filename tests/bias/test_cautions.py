@@ -116,6 +116,7 @@ def two_judges():
     ), table
 
 
+@pytest.mark.slow
 def test_one_judge_is_as_if_it_had_been_read_alone():
     both, table = two_judges()
     about = {"scale": (0, 100), "design": "item", "judge": "judge", "rerun": "rerun"}

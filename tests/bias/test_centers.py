@@ -79,6 +79,7 @@ def test_an_average_of_batches_is_fixed_for_the_next():
         certificates.moving_average(means, weight=0)
 
 
+@pytest.mark.slow
 def test_a_projection_moves_no_two_releases_apart():
     card = certificates.certify(SHIFTS, tolerance=0.5, failure_prob=0.05, units="points")
     rng = np.random.default_rng(2)

@@ -69,6 +69,7 @@ def test_exact_failure_matches_simulation(dim):
     assert abs(left.mean() - exact) < 5 * np.sqrt(exact * (1 - exact) / runs)
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("left", [1e-3, 1e-5, 1e-8, 1e-12])
 @pytest.mark.parametrize("dim", [1, 300, 30_000])
 def test_a_shift_that_all_but_reaches_the_tolerance_leaves_that_little_to_noise(dim, left):

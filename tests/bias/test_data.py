@@ -44,6 +44,7 @@ def test_several_scores_make_a_vector():
     assert shifts.largest == pytest.approx(4 * np.sqrt(2))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("convert", [pl.from_pandas, lambda t: t.iloc[::-1]])
 def test_any_table_in_any_order(convert):
     one = bias.rms_shift(bias.Shifts.from_frame(TWO, **LIKERT)).table
@@ -82,6 +83,7 @@ def test_a_missing_baseline_counts_for_everything_that_needs_it():
     assert worst.lengths.max() == 4
 
 
+@pytest.mark.slow
 def test_repeats_must_be_spoken_for():
     more = pd.concat([TWO, table(("a", "bold", 2))])
     with pytest.raises(bj.InputError, match="repeats='mean'"):
@@ -176,6 +178,7 @@ def test_cells_put_reruns_with_the_baseline():
     assert shifts.freedom.tolist() == [2]
 
 
+@pytest.mark.slow
 def test_repr_fits_on_a_screen():
     names = [f"judge {i}" for i in range(20)]
     table = bias.simulate(items=50, judges=names, random_seed=1)

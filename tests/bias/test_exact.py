@@ -25,6 +25,7 @@ def test_binary_scores_give_the_root_of_a_beta():
     assert_allclose(worst.high, np.sqrt(beta(5, 8).ppf(0.975)), rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_posterior_matches_draws_on_a_likert_scale():
     values = np.array([0, 0, 1, 1, 2, 2, 2, 0, 2, 2])
     shifts = bias.Shifts.from_differences(values, scale=(1, 5))
@@ -37,6 +38,7 @@ def test_posterior_matches_draws_on_a_likert_scale():
         assert abs((draws <= end).mean() - prob) < noise
 
 
+@pytest.mark.slow
 def test_it_narrows_to_the_closed_form():
     rng = np.random.default_rng(2)
     shifts = bias.Shifts.from_differences(rng.integers(0, 3, 5000), scale=(1, 5))
@@ -152,6 +154,7 @@ def duels(n=150, seed=2):
 LONG = {"item": "prompt", "shown_first": "left", "shown_second": "right", "verdict": "says"}
 
 
+@pytest.mark.slow
 def test_one_row_a_verdict_tells_the_plain_gap_and_who_wins():
     """Counted by hand: wins of the places and points of the answers, over all verdicts."""
     table = duels()
@@ -233,6 +236,7 @@ def test_the_answer_names_the_gap_the_winner_and_parts_of_a_hundred():
     assert "x may or may not win" in bias.answer(bias.position_bias(even)).notes[0]
 
 
+@pytest.mark.slow
 def test_repeats_of_one_row_a_verdict_are_paired_in_turn():
     table = duels(40)
     twice = bias.Orders.from_verdicts(pd.concat([table, table]), **LONG, tie_value="tie")
@@ -255,6 +259,7 @@ def test_percents_add_up(shares):
     assert np.abs(np.array(found) - 100 * np.array(shares)).max() < 1
 
 
+@pytest.mark.slow
 def test_position_intervals_cover():
     rng = np.random.default_rng(4)
     truth, runs = np.array([[0.4, 0.2, 0.04], [0.06, 0.2, 0.02], [0.02, 0.02, 0.04]]), 300

@@ -147,6 +147,7 @@ def test_a_screen_names_every_caution_and_counts_what_came_in(shown):
     assert wanted <= told, answer["basis"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("made", [cached, unread])
 def test_results_keep_the_scores_that_came_in(made):
     scores = bj.repeats.Scores.from_frame(made(np.random.default_rng(3)), scale=range(1, 6))

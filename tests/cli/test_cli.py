@@ -409,6 +409,7 @@ def test_numbers_that_are_no_verdicts_are_scores(run, folder):
     assert "if the judge gives scores: --score COLUMN --scale LOWEST:HIGHEST" in err
 
 
+@pytest.mark.slow
 def test_calibration_is_taught_where_it_is_missing(run):
     code, out, err = run("prevalence", "gpt4.csv", *COLUMNS)
     assert (code, out) == (2, "")
@@ -697,6 +698,7 @@ def test_help_and_closed_forms_load_nothing_heavy(folder, arguments):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+@pytest.mark.slow
 def test_what_only_details_show_is_not_computed_without_them(run, monkeypatch):
     asked = []
     monkeypatch.setattr("bayesjudge.cli.counts._designs", lambda *given: asked.append(1) or [])
@@ -821,6 +823,7 @@ OF_THE_MODEL = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", OF_THE_MODEL)
 def test_an_option_of_the_sampled_model_is_refused_where_nothing_is_sampled(name, run, folder):
     """It was told among the inputs, and changed no number."""

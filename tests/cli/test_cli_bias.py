@@ -282,6 +282,7 @@ REFUSED = {
 }
 
 
+@pytest.mark.fast_one_in(20)
 @pytest.mark.parametrize("line", REFUSED)
 def test_bad_input_is_one_message_and_exit_code_2(run, line):
     stand_for = {"@": [*READ, "--no-nuts"], "$": ASKED}
@@ -349,6 +350,7 @@ def test_a_limit_is_answered_first_and_decided_on_request(run, folder):
     assert (code, "--at-most must be a share" in err) == (2, True)
 
 
+@pytest.mark.slow
 def test_answers_are_written_in_several_ways_for_a_judge(run, folder):
     table = pd.DataFrame({"id": ["a", "b"], "answer": ["Take 2. Stir.", "No numbers here."]})
     table.to_csv("answers.csv", index=False)
@@ -370,6 +372,7 @@ def test_answers_are_written_in_several_ways_for_a_judge(run, folder):
     assert code == 0, out
 
 
+@pytest.mark.slow
 def test_the_place_of_an_answer(run, folder):
     rows = [(i, p, 5 + i + (p == 1) + 0.1 * (i * p % 3)) for i in range(6) for p in (1, 2, 3)]
     table = pd.DataFrame(rows, columns=["answer", "place", "score"])
@@ -386,6 +389,7 @@ def test_the_place_of_an_answer(run, folder):
     assert found["position_shift", "judge", "1"] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("words", [("first", "second"), ("left", "right")])
 def test_words_of_places_do_not_name_an_answer(run, folder, words):
     """Who writes the place that won in both orders would be read as a judge that never changes."""

@@ -170,6 +170,7 @@ def test_classes_are_named_or_asked_for(ask):
     assert "--by is not for pairs" in ask(*asked, *pairs, code=2)
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("options", "named"),
     [

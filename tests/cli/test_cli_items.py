@@ -69,6 +69,7 @@ def test_what_repeats_must_be_said_in_the_words_of_the_command(log, capsys):
     assert "--pooling" in said.err
 
 
+@pytest.mark.slow
 def test_several_judges_of_several_systems(log, capsys):
     verdicts = ("--verdict", "verdict", "--verdict", "other")
     code, said = run(
@@ -151,6 +152,7 @@ def test_all_methods_are_made_and_those_that_do_not_suit_are_told(single, capsys
     assert "design-mismatch" in told
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("more", "words"),
     [

@@ -229,6 +229,7 @@ def test_items_of_one_generator_need_no_column_that_names_it(prompts, form, caps
     assert "all 1" not in out
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", [10, 150])
 def test_labels_of_one_generator_answer_at_once_be_they_few(
     prompts, labelled, tmp_path, capsys, monkeypatch

@@ -278,6 +278,7 @@ def test_what_is_missing_is_said(ask):
     )
 
 
+@pytest.mark.slow
 def test_outputs_without_a_score_are_refused_with_the_option(ask):
     table = pd.read_csv("log.csv")
     table.loc[0, "judge_score"] = None

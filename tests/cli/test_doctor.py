@@ -1049,6 +1049,7 @@ def test_a_dash_for_no_label_is_pasted_so_that_a_shell_reads_it(tmp_path, examin
     assert any("qa: '-'" in text for text in found["odd"])
 
 
+@pytest.mark.slow
 def test_columns_that_may_be_people_s_labels_are_named(tmp_path, capsys):
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"id": range(80), "verdict": rng.integers(0, 2, 80)})
@@ -1076,6 +1077,7 @@ def test_large_parquet_is_looked_at_in_all_its_parts(tmp_path, monkeypatch, caps
     assert "--by system" in told
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(("most", "told"), [(79, True), (80, False), (81, False)])
 def test_rows_that_were_not_looked_at_are_told(most, told, tmp_path, monkeypatch, capsys):
     monkeypatch.setattr("bayesjudge.cli.doctor.MOST_ROWS", most)
@@ -1131,6 +1133,7 @@ def test_a_word_for_none_among_grades_is_no_grade(word, columns, examine, tmp_pa
     assert ("--unparsed" in answer["options"]) == ("judge_score" in columns)
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("grade", "judge"), [("{}/5", "gpt-4o"), ("{} / 5", "ai_grade"), ("{} out of 5", "score")]
 )
@@ -1147,6 +1150,7 @@ def test_grades_with_the_most_that_there_is_are_told_to_be_read_as_numbers(
     assert not [text for text in found["contents"] if text.startswith("response sets")]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("first", [0, 30, 59])
 def test_blank_rows_of_a_spreadsheet_are_told(first, tmp_path):
     """Those between others; what follows the last is the sheet's own."""
@@ -1189,6 +1193,7 @@ def test_counted_rows_with_labels_of_their_own_are_attempts(names, examine, tmp_
         assert "attempts" not in asked
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by_length", [False, True])
 def test_labels_that_go_with_a_column_within_each_verdict_are_not_by_verdict(
     capsys, tmp_path, by_length

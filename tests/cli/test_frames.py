@@ -16,6 +16,7 @@ def systems():
     return keep_labels(xstest(), 100, 2024, by="system")
 
 
+@pytest.mark.slow
 def test_read_gives_the_data_of_the_question(systems):
     one = systems[systems["system"] == "gpt4"]
     how = {"calibration": "random", "unparsed": "fail"}
@@ -29,6 +30,7 @@ def test_read_gives_the_data_of_the_question(systems):
     assert isinstance(read, P.classes.ClassCounts)
 
 
+@pytest.mark.slow
 def test_a_file_is_read_as_its_table_is(systems, tmp_path):
     one = systems[systems["system"] == "llama2new"]
     one.to_csv(tmp_path / "rows.csv", index=False)
@@ -37,6 +39,7 @@ def test_a_file_is_read_as_its_table_is(systems, tmp_path):
     assert table.labelled_n == file.labelled_n == 100
 
 
+@pytest.mark.slow
 def test_ask_answers_as_the_modules_functions_do(systems):
     counts = bj.read(systems[systems["system"] == "llama2new"], calibration="random")
     found = bj.ask(counts)
@@ -78,6 +81,7 @@ def test_ask_answers_what_a_table_allows_and_says_what_is_missing(systems):
     assert repr(alone) == repr(alone.diagnosis)
 
 
+@pytest.mark.slow
 def test_an_answer_is_numbers_a_table_and_a_picture(systems):
     answer = bj.ask(bj.read(systems, by="system", item="item", calibration="random",
                             unparsed="fail")).prevalence  # fmt: skip

@@ -209,6 +209,7 @@ def test_output_is_the_one_that_is_kept(name, form, shown):
     assert out == kept.read_text(encoding="utf-8")
 
 
+@pytest.mark.slow
 def test_every_option_has_its_help():
     every = [
         (command, name)

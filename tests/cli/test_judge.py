@@ -47,6 +47,7 @@ def run(capsys, folder, name, *more):
     return json.loads(capsys.readouterr().out)
 
 
+@pytest.mark.slow
 def test_pass_and_fail(capsys, folder, tmp_path):
     listed = tmp_path / "read.csv"
     found = run(capsys, folder, "one.csv", "--disagreements", str(listed))
@@ -300,6 +301,7 @@ def test_tuned_labels_are_left_out(capsys, tuned_tables, line):
     assert whole["answer"]["estimates"] != found["answer"]["estimates"]
 
 
+@pytest.mark.slow
 def test_a_plan_and_a_drift_leave_out_tuned_labels(capsys, tuned_tables):
     table = str(tuned_tables / "wide.csv")
     pilot = ["plan", "--pilot", table, "--judge", "v2", "--truth", "truth", "--price", "label=1"]
@@ -312,6 +314,7 @@ def test_a_plan_and_a_drift_leave_out_tuned_labels(capsys, tuned_tables):
     assert capsys.readouterr().out.count("tuned-labels: ") == 1
 
 
+@pytest.mark.slow
 def test_several_people_of_disagreements(capsys, folder, tmp_path):
     rng, table = np.random.default_rng(3), pd.read_csv(folder / "prompts.csv")
     for name in ("ann", "bob"):
@@ -330,6 +333,7 @@ def test_several_people_of_disagreements(capsys, folder, tmp_path):
     assert "--people needs --disagreements" in capsys.readouterr().err
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize(
     ("name", "more", "words"),
     [
@@ -389,6 +393,7 @@ def test_labels_beyond_a_threshold_are_counted():
         assert f"({wrong} of {len(labels)} labelled ones there are wrong: " in line
 
 
+@pytest.mark.slow
 def test_what_is_asked_wrongly_is_refused(capsys, folder):
     assert main(["judge", str(folder / "one.csv"), "--truth", "truth"]) == 2
     assert CALIBRATION in capsys.readouterr().err
@@ -466,6 +471,7 @@ def test_what_both_said_names_the_outputs_that_it_is_counted_on(capsys, folder, 
     assert f"What people and judge said, shares of {which}" in screen
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "more"),
     [
@@ -498,6 +504,7 @@ def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     assert "What the judge says of what people say" in page.read_text()
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("name", "more", "words"),
     [
@@ -542,6 +549,7 @@ def test_that_no_column_tells_where_a_judge_errs_is_said():
     assert not _weak_spots(None, "the judge")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["judge", "prevalence", "panel"])
 def test_grades_beside_verdicts_become_passes_by_the_line_of_their_refusal(
     command, tmp_path, capsys

@@ -36,6 +36,7 @@ def _topics(rates, rows=400, seed=1, verdict=True):
     return pd.concat(parts, ignore_index=True).rename_axis("question").reset_index()
 
 
+@pytest.mark.slow
 def test_random_samples_are_taken_for_uneven_ones_as_often_as_the_test_says():
     rng, runs, level = np.random.default_rng(1), 4000, 0.01
     rows = {"a": 900, "b": 450, "c": 150}

@@ -179,6 +179,7 @@ def test_systems_are_named_by_either_option(line, folder, monkeypatch, capsys):
     assert told[0] == told[1]
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("command", "said", "meant"),
     [

@@ -146,6 +146,7 @@ def test_a_label_on_several_criteria_is_asked_about():
     assert [one.columns for one in found.questions] == [("wit", "zest")]
 
 
+@pytest.mark.slow
 def test_attempts_that_a_test_passes_are_no_repeats_of_a_judge():
     rows = [(f"t{i}", k, int(RNG.random() < 0.5)) for i in range(40) for k in range(1, 5)]
     found = bj.doctor(pd.DataFrame(rows, columns=["task", "attempt", "passed"]))

@@ -67,6 +67,7 @@ def test_words_are_proposed_by_the_columns_that_share_them():
     }
 
 
+@pytest.mark.slow
 def test_a_person_whose_labels_are_the_truth_is_one_of_several(tmp_path, capsys):
     path, listed = str(tmp_path / "t.csv"), str(tmp_path / "read.csv")
     rows(("pass", "fail"), names=("a", "b")).to_csv(path, index=False)
@@ -81,6 +82,7 @@ def test_a_person_whose_labels_are_the_truth_is_one_of_several(tmp_path, capsys)
     assert "--truth" in message
 
 
+@pytest.mark.slow
 def test_a_file_that_is_not_there_is_no_unknown_command(tmp_path, capsys):
     for name in ("nosuch.csv", "nosuch.db::table", str(tmp_path / "nosuch"), "nosuch.eval"):
         code, _, message = run(capsys, name)
@@ -123,6 +125,7 @@ def test_a_pilot_of_systems_that_share_no_item(tmp_path, capsys, system, item):
         assert json.loads(out)["inputs"]["labelled"] == count
 
 
+@pytest.mark.slow
 def test_a_pilot_of_numbers_that_mean_pass_and_fail(tmp_path, capsys):
     path = str(tmp_path / "t.csv")
     rows(("3", "2")).to_csv(path, index=False)

@@ -120,6 +120,7 @@ def test_names_are_folded_and_numbers_are_not(monkeypatch, capsys):
         assert number in out
 
 
+@pytest.mark.slow
 def test_the_answer_on_a_change_is_the_rms_shift_and_its_direction_comes_next():
     rows = simulate(random_seed=1)
     kept = rows[rows["variant"].isin(["baseline", "format"])]
@@ -135,6 +136,7 @@ def test_the_answer_on_a_change_is_the_rms_shift_and_its_direction_comes_next():
     assert "1 kind of change" in said.basis
 
 
+@pytest.mark.slow
 def test_of_several_changes_the_largest_is_the_answer_and_only_directions_that_are_known_are_told():
     table = simulate(random_seed=1)
     read = Shifts.from_frame(table, scale=(0, 100), design="item", rerun="rerun")
@@ -150,6 +152,7 @@ def test_of_several_changes_the_largest_is_the_answer_and_only_directions_that_a
     assert "most " not in said.text
 
 
+@pytest.mark.slow
 def test_changes_without_reruns_include_the_noise_of_judging_again():
     table = simulate(random_seed=1)
     kept = table[table["variant"].isin(["baseline", "format", "order"])]
@@ -200,6 +203,7 @@ def test_terms_of_the_glossary_are_in_lower_case():
     assert all(term == term.lower() for term in (*TERMS, *CAUTIONS, *ASSUMPTIONS))
 
 
+@pytest.mark.slow
 def test_rates_of_another_method_are_told_as_such():
     counts = prevalence.Counts(350, 206, 36, 36, 64, 45, calibration="random")
     made = prevalence.closed_forms(counts)
@@ -601,6 +605,7 @@ def test_a_formula_answers_at_a_terminal_until_the_model_is_sampled(
     assert capsys.readouterr().err == ""
 
 
+@pytest.mark.slow
 def test_a_panel_answers_by_a_formula_before_it_chooses_a_model(tmp_path, monkeypatch, capsys):
     path = tmp_path / "votes.csv"
     panels.simulate(labelled=20, random_seed=1).to_csv(path, index=False)
@@ -615,6 +620,7 @@ def test_a_panel_answers_by_a_formula_before_it_chooses_a_model(tmp_path, monkey
     assert "For now, by a formula (Truth given votes" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_verdicts_that_are_fails_since_that_was_asked_for_are_counted(tmp_path, capsys):
     words = ["PASS"] * 60 + ["FAIL"] * 28 + ["ERROR"] * 12
     human = ["PASS"] * 15 + [""] * 45 + ["FAIL"] * 10 + [""] * 30
@@ -729,6 +735,7 @@ def test_no_command_writes_a_page_under_the_name_of_a_pdf(command, tmp_path, cap
     assert not pdf.exists()
 
 
+@pytest.mark.slow
 def test_a_panel_asks_for_the_label_design_by_its_option(tmp_path, capsys):
     path = tmp_path / "votes.csv"
     panels.simulate(labelled=20, random_seed=1).to_csv(path, index=False)
@@ -741,6 +748,7 @@ def test_a_panel_asks_for_the_label_design_by_its_option(tmp_path, capsys):
 BY_VERDICT = (902, 0, 138, 133, 160, 87)
 
 
+@pytest.mark.slow
 def test_data_that_contradict_the_declared_design_are_not_quoted():
     counts = prevalence.Counts(*BY_VERDICT, calibration="random")
     said = prevalence.answer(*prevalence.closed_forms(counts), prevalence.exact(counts))
@@ -763,6 +771,7 @@ def test_one_of_several_systems_that_contradicts_its_design_is_named():
     assert "of guard's" not in said.text
 
 
+@pytest.mark.slow
 def test_labels_by_verdict_tell_how_often_the_judge_is_right():
     counts = prevalence.Counts(*BY_VERDICT, calibration="by_verdict")
     made = [*prevalence.closed_forms(counts), prevalence.exact(counts)]
@@ -775,6 +784,7 @@ def test_labels_by_verdict_tell_how_often_the_judge_is_right():
     assert note.startswith("Of 206 labelled outputs that the judge called 'unsafe', 73 were wrong")
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("values", "told"),
     [
@@ -1015,6 +1025,7 @@ def words_in(document):
     yield from document["inputs"]
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("kept", sorted(GOLDEN.glob("*.json")), ids=lambda path: path.stem)
 def test_headings_and_names_of_the_kept_screens_are_explained(kept):
     words = {*words_in(json.loads(kept.read_text(encoding="utf-8")))} - {"", "none"}

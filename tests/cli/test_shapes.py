@@ -212,6 +212,7 @@ def test_a_wide_table_is_the_long_one(tmp_path, monkeypatch, capsys):
     assert documents[0]["inputs"]["unparsed"] == 1
 
 
+@pytest.mark.fast_one_in(7)
 @pytest.mark.parametrize(
     ("options", "words"),
     [
@@ -241,6 +242,7 @@ def test_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
     assert words in " ".join(capsys.readouterr().err.split())
 
 
+@pytest.mark.slow
 def test_help_says_which_shapes_are_read(capsys):
     assert main(["repeats", "report", "--help"]) == 0
     told = " ".join(capsys.readouterr().out.replace("│", " ").split())

@@ -689,6 +689,7 @@ def test_code_that_lacks_a_function_is_compiled_again(code, monkeypatch, capfd):
     assert "calls functions that are not here: compiling again" in line
 
 
+@pytest.mark.slow
 def test_code_is_linked_to_the_functions_that_numba_has():
     numba.njit(lambda x: x + 1)(1)  # by then Numba has told LLVM of all of them
     known = native._symbols()
@@ -959,11 +960,13 @@ def test_a_folder_of_pytensor_that_others_may_change_is_not_used(tmp_path):
         assert flags_in(other).startswith("base_compiledir=")
 
 
+@pytest.mark.slow
 def test_other_settings_of_pytensor_are_kept():
     flags = flags_after_import(HOME=NO_HOME, PYTENSOR_FLAGS="floatX=float64")
     assert flags.startswith("floatX=float64,base_compiledir=")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("setting", ["base_compiledir", "compiledir"])
 def test_a_folder_that_the_user_chose_is_left_alone(setting, tmp_path):
     chosen = f"floatX=float64,{setting}=elsewhere"
@@ -973,6 +976,7 @@ def test_a_folder_that_the_user_chose_is_left_alone(setting, tmp_path):
     assert flags_after_import(HOME=NO_HOME, PYTENSORRC=str(file)) == "None"
 
 
+@pytest.mark.slow
 def test_a_home_that_can_be_written_to_is_used(tmp_path):
     assert flags_after_import(HOME=str(tmp_path)) == "None"
     assert not list(tmp_path.iterdir())

@@ -52,6 +52,7 @@ def test_without_labels_the_judge_is_not_quoted_as_the_truth():
     assert "random sample" in found.text
 
 
+@pytest.mark.slow
 def test_a_judge_that_tells_nothing_is_said_to():
     found = P.answer(*results(P.Counts(1000, 620, 10, 6, 10, 5, calibration="by_truth")))
     assert not found.known
@@ -70,6 +71,7 @@ def two_systems(*labels):
     return P.Counts(*cells, systems=["old", "new"], calibration="by_truth")
 
 
+@pytest.mark.slow
 def test_the_pooled_model_is_quoted_if_it_was_asked_for():
     counts = two_systems((40, 0), (36, 0), (30, 0), (24, 0))
     draws = np.random.default_rng(1).beta(30, 20, (2, 100, 2))
@@ -167,6 +169,7 @@ def test_the_paragraph_names_the_kind_of_interval():
     assert "credible" not in closed
 
 
+@pytest.mark.slow
 def test_a_share_that_the_prior_makes_is_told_beside_that_of_the_labels():
     """Of 100 labelled fails none was wrong: the prior adds as much as was found."""
     P = bj.prevalence

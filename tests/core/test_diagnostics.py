@@ -36,6 +36,7 @@ def test_a_mean_that_is_far_off_is_a_caution():
     assert "prevalence[s1]" in caution.text
 
 
+@pytest.mark.slow
 def test_the_furthest_of_many_may_be_further_off_by_chance():
     off = np.zeros(300)
     off[7] = 4.5 * ERROR

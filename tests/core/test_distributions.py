@@ -37,6 +37,7 @@ def test_shares_by_halves_are_dirichlet(weights):
     np.testing.assert_allclose(gaps, gaps[0], rtol=1e-9, atol=1e-9)
 
 
+@pytest.mark.slow
 def test_rows_of_shares_stand_for_themselves():
     """Two rows of weights: as each alone."""
     weights = np.array([[0.3, 2, 1, 0.5], [4, 1, 1, 7.0]])
@@ -58,6 +59,7 @@ def test_one_part_is_the_whole():
     assert found(np.empty(0))[0].tolist() == [1.0]
 
 
+@pytest.mark.slow
 def test_a_share_may_be_smaller_than_any_number():
     with pm.Model() as model:
         logs = log_dirichlet("share", np.array([2.0, 0.5, 1.0, 3.0]))
@@ -68,6 +70,7 @@ def test_a_share_may_be_smaller_than_any_number():
     assert np.isfinite(density)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("a", "b"), [(0.1, 0.1), (0.3, 0.3), (1, 1), (5, 5), (1.5, 0.5), (90, 30)])
 def test_the_coordinate_of_a_share_is_about_standard_normal(a, b):
     """Median at 0, and up to three standard deviations within a third of one."""

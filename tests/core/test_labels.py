@@ -29,6 +29,7 @@ def test_words_say_what_they_mean_in_any_case_and_with_blanks(good, bad, case):
                     f"{case(bad).strip()} read as fail")  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_mapping_is_told():
     table = pd.DataFrame(
         {"verdict": ["PASS", "Fail", "pass", "Yes"], "truth": [True, None, None, False]}

@@ -4,6 +4,8 @@ import ast
 import re
 from pathlib import Path
 
+import pytest
+
 import bayesjudge as bj
 
 PACKAGE = Path(bj.__file__).parent
@@ -31,6 +33,7 @@ def is_sentence(node):
     return isinstance(node, ast.Attribute) and node.attr in SENTENCES
 
 
+@pytest.mark.slow
 def test_no_code_reads_a_sentence_back():
     found = []
     for path in sorted(PACKAGE.rglob("*.py")):

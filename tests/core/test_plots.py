@@ -20,6 +20,7 @@ TABLE = pd.DataFrame(
 )  # fmt: skip
 
 
+@pytest.mark.slow
 def test_dollar_signs_in_names_are_no_mathematics():
     # as mathematics, the name does not parse, so that drawing fails
     ax = plot_intervals(TABLE)
@@ -27,6 +28,7 @@ def test_dollar_signs_in_names_are_no_mathematics():
     assert [one.get_text() for one in ax.get_yticklabels()] == [NAME]
 
 
+@pytest.mark.slow
 def test_intervals_state_what_they_say_first():
     two = pd.concat([TABLE.assign(system="x"), TABLE.assign(system="y", value=0.55)])
     title = plot_intervals(two.reset_index(drop=True)).get_title(loc="left")
@@ -132,6 +134,7 @@ def answered(n):
                      "basis", "why", quoted=made, judge=judge)  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("n", [1, 5, 50])
 def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
     found = answered(n)
@@ -150,6 +153,7 @@ def test_the_answer_is_drawn_best_first_with_the_judge_beside(n):
     assert to_hex(quoted.get_color()).upper() == COLOURS[0]
 
 
+@pytest.mark.slow
 def test_the_legend_of_numbers_without_an_interval_does_not_name_one():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(labelled=0, random_seed=1))
     ax = bj.plot_answer(bj.panel.answer(bj.panel.dawid_skene_em(votes)))
@@ -207,6 +211,7 @@ def test_a_backend_stays_interactive_that_the_first_plot_loads(monkeypatch):
         mpl.interactive(False)
 
 
+@pytest.mark.slow
 def test_few_rows_are_drawn_of_very_many():
     assert len(bj.plot_answer(answered(80), most=30).get_yticks()) == 30
 
@@ -218,6 +223,7 @@ def test_colours_stay_when_the_settings_change():
         assert [to_hex(line.get_color()).upper() for line in ax.get_lines()] == list(COLOURS[:2])
 
 
+@pytest.mark.slow
 def test_a_title_stays_in_its_figure_however_long_the_names_of_the_rows():
     def drawn(ax):
         ax.figure.canvas.draw()
@@ -235,6 +241,7 @@ def test_a_title_stays_in_its_figure_however_long_the_names_of_the_rows():
     assert drawn(right).x0 > left.get_window_extent().x1
 
 
+@pytest.mark.slow
 def test_a_legend_below_a_figure_has_one_entry_a_line_on_a_phone():
     ax = new_axes()
     for name in ("a", "b", "c"):

@@ -106,6 +106,7 @@ NAMES = {
 }
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("names", NAMES)
 def test_rows_of_arrow_differ_as_those_of_pandas_do(names):
     columns, differ = NAMES[names]

@@ -13,6 +13,7 @@ from bayesjudge.prevalence._worth import worth_of
 PATTERNS = np.array([1.0, 0, 1, 0]), np.array([1.0, 1, 0, 0])
 
 
+@pytest.mark.slow
 def test_more_labels_is_the_ratio_of_variances_of_simulated_estimates():
     """By brute force: the best regression estimator against the mean of labels alone."""
     rng, m, n, draws = np.random.default_rng(3), 100, 400, 4000
@@ -33,6 +34,7 @@ def test_limits():
     assert more_labels(0.7, 100, 100) == pytest.approx(0)
 
 
+@pytest.mark.slow
 def test_pairs_hold_the_true_worth_as_often_as_they_say():
     """Of XSTest's GPT-4 judge, 100 random labels of 450 items (llama2new: worth 54.3)."""
     rng, table, held = np.random.default_rng(5), [176, 0, 88, 186], []
@@ -79,6 +81,7 @@ def test_words():
     assert worth_words({}) == ""
 
 
+@pytest.mark.slow
 def test_answers_tell_it_where_labels_are_random_and_only_there():
     made = {}
     for design in ("random", "by_truth", "by_verdict"):
@@ -138,6 +141,7 @@ def test_a_stratum_of_one_label_tells_no_worth():
     assert not worth_of(few, 0.95)
 
 
+@pytest.mark.slow
 def test_scores_and_items_tell_it_too():
     module = bj.prevalence.scores
     table = module.simulate(numeric=True, labelled=100, random_seed=1)
@@ -193,6 +197,7 @@ def tables():
     yield module.scores.Scores, table, scores
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(("kind", "table", "how"), [*tables()])
 def test_prevalence_and_judge_have_one_number(kind, table, how):
     read = kind.from_frame(table, calibration="random", **how)

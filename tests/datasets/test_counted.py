@@ -86,6 +86,7 @@ def test_ratings_of_xstest_are_those_of_the_source():
     same_counts(ours.reset_index(drop=True), theirs)
 
 
+@pytest.mark.slow
 def test_ratings_of_dices_are_those_of_the_source():
     names = {"n_unsafe_Yes": "unsafe", "n_safe_No": "safe", "n_unsure": "unsure"}
     rows = pd.read_csv(shared("data/dices/dices350_counts_vs_expert.csv"))

@@ -117,6 +117,7 @@ def test_keep_labels_refuses_more_than_there_are():
         datasets.keep_labels(datasets.xstest(), 0)
 
 
+@pytest.mark.slow
 def test_every_table_that_comes_with_the_package_is_that_of_today():
     """Those that were typed from papers have no other source here: a cell that moves is seen."""
     found = {}

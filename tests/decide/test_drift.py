@@ -50,6 +50,7 @@ def test_planted_drifts_are_found_at_the_stated_power(shift, runs):
     assert drift(*logs(rng, n=2000, shift=0.1)).seen
 
 
+@pytest.mark.slow
 def test_pairing_and_clusters_count():
     """Copies of an output in one item are not more data."""
     rng = np.random.default_rng(3)
@@ -123,6 +124,7 @@ def test_nothing_is_published_with_a_judge_no_better_than_chance():
     assert "prevalence_shift" not in made.estimate
 
 
+@pytest.mark.slow
 def test_errors_and_published_numbers_move():
     rng = np.random.default_rng(4)
     old, new = logs(rng, n=3000, shift=0.1, systems=2, truth=True)
@@ -139,6 +141,7 @@ def test_errors_and_published_numbers_move():
     assert {c.id for c in values.cautions} == {"judge-drift"}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_refused():
     old = pd.DataFrame({"item": list("abc"), "verdict": [1, 1, 0], "truth": [1, 0, 0]})
     with pytest.raises(bj.InputError, match="share 0 items"):

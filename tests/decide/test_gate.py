@@ -120,6 +120,7 @@ def test_bad_arguments_are_refused(wrong, words):
         gate({"prevalence": 1}, at_least=0.9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("threshold", [{"at_least": 90}, {"at_most": -0.1}, {"at_least": 1.01}])
 def test_a_share_of_which_no_threshold_can_be_met_is_refused(threshold):
     """90 for 90 % was a fail, which stops a release."""
@@ -146,6 +147,7 @@ def test_all_checks_have_to_pass():
     assert (both & gate(made, at_least=0.96, entry=("share", "b"))).outcome == "fail"
 
 
+@pytest.mark.fast_one_in(7)
 @pytest.mark.parametrize("name", UNDECIDABLE)
 @pytest.mark.parametrize("row", [(0.95, 0.91, 0.98), (0.85, 0.8, 0.89)])
 def test_numbers_that_mean_nothing_decide_nothing(name, row):
@@ -197,6 +199,7 @@ def by_verdict_as_by_truth(rng, items, rates, labelled):
     return Counts(rest, passed - labelled[0], *cells, calibration="by_truth")
 
 
+@pytest.mark.slow
 def test_errors_that_do_not_fit_the_other_items_decide_nothing():
     """Of 80 passes 2 were bad, of 60 fails 18 good: declared by truth, 0.99 would pass."""
     counts = Counts(760, 697, 96, 78, 44, 42, calibration="by_truth")
@@ -232,6 +235,7 @@ def test_errors_that_do_not_fit_are_rare_if_labels_were_drawn_as_declared(runs):
     assert np.mean([one.outcome == "pass" for one in wrong]) < 0.38
 
 
+@pytest.mark.slow
 def test_a_contradiction_of_one_system_leaves_the_others():
     both = Counts(
         [780, 780],
@@ -866,6 +870,7 @@ def test_checks_are_told_in_words():
     assert "not worse than old by more than 0.02" in said("pass", "difference", -0.02, **pair)
 
 
+@pytest.mark.slow
 def test_a_baseline_without_a_margin_has_no_minus():
     made = items.simulate(systems={"a": 0.8, "b": 0.7}, items=60, labelled=30, random_seed=1)
     read = items.Items.from_frame(made, calibration="random", by="system", repeats="system")

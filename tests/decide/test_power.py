@@ -38,6 +38,7 @@ def test_without_a_judge_the_chance_is_that_of_the_gates_passes():
     assert_allclose(found, expected, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at_least", "good", "power"), [(0.8, 0.9, 0.8), (0.5, 0.6, 0.9)])
 def test_fewest_labels_without_a_judge_by_brute_force(at_least, good, power):
     def chance(m):
@@ -138,6 +139,7 @@ def test_fewest_labels_with_a_judge(strategy):
     assert few[strategy] is None or few[strategy] < found  # fewer items, and none enough
 
 
+@pytest.mark.slow
 def test_more_labels_than_items_are_no_number():
     rates = {"prevalence": 0.82, "sensitivity": 0.85, "specificity": 0.85, "items": 200}
     assert labels_to_pass(0.8, **rates, strategies=["random sample"]) == {"random sample": None}
@@ -305,6 +307,7 @@ def test_a_plan_with_a_judge_has_a_bar(capsys, monkeypatch):
     assert bars[1:] == [{"show": None, "total": 8, "done": 8}]
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("words", "told"),
     [

@@ -50,6 +50,7 @@ def test_every_planner_rests_on_it():
     assert explained_by_calls(0.5, 3, 0.96) / 0.5 == pytest.approx(1.027, abs=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("start", [None, 0.6, 1.7])
 @pytest.mark.parametrize("part", [0.0, 0.005])
 def test_the_search_finds_the_smallest_number_that_is_enough(start, part):
@@ -173,6 +174,7 @@ def test_a_pilot_whose_labels_count_again_makes_no_more_false_decisions_than_all
     assert false(probability) > allowed + 4 * error
 
 
+@pytest.mark.slow
 def test_a_decision_is_planned_as_surely_as_it_is_to_be_made():
     pilot = _pilot(n=100, judged_n=[4000, 100])
     made = shopping_list(pilot, {"label": 1.0}, at_least=0.6)
@@ -180,6 +182,7 @@ def test_a_decision_is_planned_as_surely_as_it_is_to_be_made():
     assert shopping_list(pilot, {"label": 1.0}, width=0.2)["sure"].isna().all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("correlation", "saved"), [(0.5, 0.16), (0.7, 0.38), (0.9, 0.72)])
 def test_a_judge_at_a_hundredth_of_a_persons_price_saves(correlation, saved):
     """Neyman's sizes, n/m = sqrt(r2/(1 - r2) c_h/c_n), found by the search."""
@@ -289,6 +292,7 @@ def test_what_is_promised_is_what_the_posterior_says():
     assert np.mean(narrow) >= 0.8 - 3 * np.sqrt(0.8 * 0.2 / 40)
 
 
+@pytest.mark.slow
 def test_a_gate_far_away_needs_fewer_labels_and_one_at_the_mean_none_does():
     pilot = _pilot(n=100, judged_n=[4000, 100])
     far, near = (shopping_list(pilot, {"label": 1.0}, at_least=t)["cost"].min() for t in (0.3, 0.6))
@@ -333,6 +337,7 @@ def _two_systems(n=300, labelled=120):
     return pd.concat(rows, ignore_index=True)
 
 
+@pytest.mark.slow
 def test_pairing_is_worth_its_labels():
     how = {"judges": {"judge": "judge"}, "truth": "human", "by": "system", "item": "id"}
     pilot = Pilot.from_frame(_two_systems(), **how)

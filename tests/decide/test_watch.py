@@ -180,6 +180,7 @@ def test_a_drift_of_errors_that_cancel_in_the_pass_rate_is_seen_by_labels():
     assert "pass_rate" not in seen(watch)
 
 
+@pytest.mark.slow
 def test_a_judge_without_randomness_has_evidence_of_few_flips():
     old = table([1] * 80 + [0] * 20)
     watch = Watch(old)
@@ -193,6 +194,7 @@ def test_a_judge_without_randomness_has_evidence_of_few_flips():
     assert watch.alarm == "9"  # an alarm stands
 
 
+@pytest.mark.slow
 def test_a_look_counts_once():
     judge = Judge(4)
     watch, new = Watch(judge.look()), judge.look()
@@ -207,6 +209,7 @@ def test_a_look_counts_once():
     assert len(watch.names) == 2
 
 
+@pytest.mark.slow
 def test_outputs_that_are_missing_do_not_count_and_strange_ones_are_left_out():
     judge = Judge(5)
     watch = Watch(judge.look())
@@ -217,6 +220,7 @@ def test_outputs_that_are_missing_do_not_count_and_strange_ones_are_left_out():
     assert watch._outputs["looks"].value_counts().to_dict() == {3: 150, 2: 50}
 
 
+@pytest.mark.slow
 def test_systems_share_items():
     judge = Judge(6)
     both = pd.concat([judge.look().assign(system=s) for s in "ab"])
@@ -270,6 +274,7 @@ def test_a_watch_goes_on_from_its_file(tmp_path):
         Watch(baseline).resume(path)
 
 
+@pytest.mark.slow
 def test_a_file_goes_on_whatever_the_order_of_the_baseline_s_rows(tmp_path):
     judge = Judge(7)
     baseline, path = judge.look(), tmp_path / "s.json"
@@ -298,6 +303,7 @@ def test_looks_planned_at_the_first_call_hold_for_all(tmp_path):
         Watch(baseline, looks=6).resume(path)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(
     "change",
     [

@@ -70,6 +70,7 @@ def test_who_stops_as_a_card_is_saved_has_the_card_of_before(tmp_path, monkeypat
     assert Card.load(after.save(path)) == after
 
 
+@pytest.mark.slow
 def test_files_are_of_the_schema_and_passports_are_read(tmp_path):
     """Validated by jsonschema; a passport of before has the labels, and no numbers."""
     import jsonschema
@@ -95,6 +96,7 @@ def test_files_are_of_the_schema_and_passports_are_read(tmp_path):
     assert set(schema["properties"]) == {field.name for field in dataclasses.fields(Card)}
 
 
+@pytest.mark.slow
 def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
     """Of three calls each: by hand over all pairs; the card counts first calls."""
     rng = np.random.default_rng(3)
@@ -131,6 +133,7 @@ def test_calls_on_one_output_that_correlate_are_on_the_card(capsys, tmp_path):
     assert Card.load(out).labels == card.labels
 
 
+@pytest.mark.slow
 def test_errors_that_differ_between_systems_are_on_the_card():
     """More than of systems that are alike, on the side on which they differ; of one system none."""
     two = [300] * 2, [200] * 2, [100] * 2, [90] * 2
@@ -248,6 +251,7 @@ def test_the_commands(tmp_path, capsys):
     assert "\n\n\n" not in said
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("unparsed", "passes", "items"), [("fail", 60, 100), ("drop", 60, 80)])
 def test_a_run_with_unread_verdicts(unparsed, passes, items, tmp_path):
     words = ["PASS"] * 60 + ["FAIL"] * 20 + [""] * 20
@@ -492,6 +496,7 @@ def test_a_calibration_holds_or_does_not_or_takes_more_probes():
         KNOWN.estimate(SAME, margin=0)
 
 
+@pytest.mark.slow
 def test_a_card_of_chance_tells_no_share_that_could_be_off():
     chance = Card("gpt-4", {"a": (200, 100, 200, 100)}, "random")
     found = chance.estimate(SAME)
@@ -499,6 +504,7 @@ def test_a_card_of_chance_tells_no_share_that_could_be_off():
     assert found["more_probes"].value > 0
 
 
+@pytest.mark.slow
 def test_what_is_out_of_range_is_refused():
     for carries in (0.0, 1.0, 1.5):
         with refused(carries=carries):

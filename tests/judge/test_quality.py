@@ -164,6 +164,7 @@ def test_each_design_estimates_the_same_judge(design):
         assert found[name].low - 0.002 < value < found[name].high + 0.002, name
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("passed", [60, 93, 97])
 def test_the_share_behind_labels_by_truth_is_that_of_quadrature(passed):
     """Of the same priors, flat of the share, also where the pass rate is more than rates allow."""
@@ -461,6 +462,7 @@ def test_means_of_probabilities_are_set_against_the_share_people_pass():
     assert "its mean" not in " ".join(judge.answer(judge.quality(chosen)).notes)
 
 
+@pytest.mark.slow
 def test_for_what_the_best_of_two_judges_is_enough():
     """The lines of the table of this judge alone."""
     rng = np.random.default_rng(5)
@@ -512,6 +514,7 @@ def test_rows_without_a_verdict_are_what_was_said_of_one_judge_and_of_several():
         assert read.pairs["a", ""].labelled == 36
 
 
+@pytest.mark.slow
 def test_people_err_too_and_both_questions_are_answered():
     """A judge whose rates are known: what is so behind errors of two people, and what they say."""
     people = bj.prevalence.people
@@ -530,6 +533,7 @@ def test_people_err_too_and_both_questions_are_answered():
     assert all(name in notes for name in counts.people)
 
 
+@pytest.mark.slow
 def test_people_err_in_each_system_and_in_strata():
     """Rates of a system are those of the posterior; of strata they are weighed by shares."""
     people = bj.prevalence.people
@@ -580,6 +584,7 @@ def one_person(right, classes=2, items=200):
     return wide, wide.melt("item", ["verdict", "truth"], "rater", "choice")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("right", [0.6, 0.85, 1.0])
 @pytest.mark.parametrize("classes", [2, 4])
 def test_ratings_of_one_person_are_the_same_numbers(right, classes):
@@ -614,6 +619,7 @@ def assert_same_rates(here, there, **renamed):
 RATE_NAMES = ("sensitivity", "specificity", "ppv", "npv", "confusion")
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("right", [0, 4])
 @pytest.mark.parametrize("design", ["random", "by_truth", "separate", "by_verdict"])
 def test_rates_beside_closed_forms_are_the_same_numbers(design, right):
@@ -642,6 +648,7 @@ def test_rates_of_rows_that_share_items_are_the_same_numbers(rows):
     assert assert_same_rates(judge.quality(read), prevalence.rogan_gladen(read)) == 2
 
 
+@pytest.mark.slow
 def test_rates_of_classes_and_panels_are_the_same_numbers():
     log = prevalence.classes.simulate(random_seed=2)
     classes = prevalence.classes.ClassCounts.from_frame(log, calibration="random")
@@ -660,6 +667,7 @@ def test_rates_of_classes_and_panels_are_the_same_numbers():
     assert assert_same_rates(here, bj.panel.rogan_gladen(votes)) == 4
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("k", [2, 3, 5])
 @pytest.mark.parametrize("never", [0, -1])
 @pytest.mark.parametrize("calibration", ["random", "by_verdict"])
@@ -684,6 +692,7 @@ def test_a_verdict_that_is_never_given_leaves_the_others_known(k, never, calibra
         assert "accuracy" in {number["quantity"] for number in card.numbers}
 
 
+@pytest.mark.slow
 def test_labels_that_are_no_random_sample_count_by_the_random_ones_that_tell_as_much():
     """Of several judges as of one, and not as no further label."""
     rng = np.random.default_rng(3)

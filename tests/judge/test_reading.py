@@ -78,6 +78,7 @@ def test_several_people_tell_how_often_a_label_is_wrong():
     assert alone["label_wrong"].sum() < 0.8 * wrong.sum()
 
 
+@pytest.mark.slow
 def test_a_label_of_nobody_named_is_judged_by_the_usual_rate():
     log, _ = several(2, n=1500)
     log.loc[1200, "truth"] = 1 - log.loc[1200, "verdict"]

@@ -109,6 +109,7 @@ def test_the_picture_reaches_as_far_as_log_odds():
     assert curve.get_ydata() == pytest.approx(1 / (1 + np.exp(-curve.get_xdata())))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ci_prob", [0.5, 0.9])
 def test_the_interval_of_the_best_cut_is_that_of_the_cuts_of_its_draws(ci_prob):
     table, _ = scores(4, 60, lambda p: p, items=300)
@@ -127,6 +128,7 @@ def test_the_interval_of_the_best_cut_is_that_of_the_cuts_of_its_draws(ci_prob):
     assert low < high
 
 
+@pytest.mark.slow
 def test_of_many_scores_sixty_quantiles_are_tried_as_cuts():
     table, _ = scores(5, 400, lambda p: p)
     pairs = judge.Judged(scores={("j", ""): table}).pairs["j", ""]

@@ -55,6 +55,7 @@ def test_ecdf_shows_each_quantity_and_the_band(ranks):
     assert ends.min() == pytest.approx((low / 60 - np.arange(1, 100) / 100).min())
 
 
+@pytest.mark.slow
 def test_no_two_curves_look_alike(ranks):
     mean = ranks.table[ranks.table["quantity"] == "mean"]
     many = pd.concat([mean.assign(quantity=f"q{i}") for i in range(20)])
@@ -90,6 +91,7 @@ def test_coverage_is_drawn_in_order_with_its_claim(covered):
     assert ax.get_title(loc="left") == title
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("shown", ["width", "bias", "rmse", "score"])
 def test_other_columns_are_drawn_on_the_axes_given(covered, shown):
     from matplotlib import pyplot as plt

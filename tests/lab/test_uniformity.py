@@ -18,6 +18,7 @@ def smallest_tail(ranks, retained):
     return 2 * tails.min(axis=-1)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("power", [0.8, 1.0, 1.3])
 def test_p_value_is_the_share_of_uniform_ranks_that_depart_as_much(power):
     rng = np.random.default_rng(3)

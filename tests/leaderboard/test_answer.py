@@ -60,6 +60,7 @@ def test_ranks_hold_at_once():
     assert ((ranks >= low) & (ranks <= high)).all(axis=1).mean() >= 0.9
 
 
+@pytest.mark.slow
 def test_win_rate_is_davidsons_at_each_draw(posterior):
     gap = posterior.draws("strength")[:, 0] - posterior.draws("strength")[:, 4]
     tie = posterior.draws("people_tie")
@@ -102,6 +103,7 @@ def test_the_judge_is_named_without_the_settings_of_the_method(table):
         assert found.text.startswith("The judge gpt prefers s2")
 
 
+@pytest.mark.slow
 def test_people_alone_learn_from_no_judge(table):
     found = lb.answer(lb.approximate(battles_of(table, verdict=None), draws=200))
     assert found.why == "Quoted: Bayesian (corrected Laplace), of people's verdicts alone."
@@ -121,6 +123,7 @@ def test_an_undecided_first_place_is_not_claimed(table):
     assert found.text.startswith("No system leads for people yet")
 
 
+@pytest.mark.slow
 def test_the_average_of_several_people_is_named(table):
     rng = np.random.default_rng(1)
     second = table["human"].where(rng.random(len(table)) < 0.5)
@@ -354,6 +357,7 @@ def test_a_log_of_weighted_preferences_is_read_as_probabilities(tmp_path, monkey
     assert row["value"] == pytest.approx(200 / np.log(10) * np.log(share / (1 - share)), rel=1e-6)
 
 
+@pytest.mark.slow
 def test_a_judge_whose_column_is_empty_judged_nothing(table):
     found = lb.answer(lb.approximate(battles_of(table.assign(winner="")), draws=200))
     assert "judged by" not in found.basis

@@ -11,6 +11,7 @@ from bayesjudge.leaderboard import Battles, davidson, power_tuned, simulate
 K = 5
 
 
+@pytest.mark.fast_one_in(7)
 @pytest.mark.parametrize("wins", range(1, 12))
 @pytest.mark.parametrize("losses", [0, 1, 4])
 def test_what_separates_systems_has_no_finite_estimate(losses, wins):
@@ -55,6 +56,7 @@ def plain_maximum(battles, source, ties=True, order=False, style=False):
     return found[:K] - found[:K].mean()
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     "asked", [{}, {"order": True}, {"ties": False}, {"style": True, "order": True}], ids=str
 )
@@ -69,6 +71,7 @@ def test_maximum(battles, asked):
     np.testing.assert_allclose(found.value, plain_maximum(battles, "judge", **asked), atol=2e-6)
 
 
+@pytest.mark.slow
 def test_sandwich_is_by_item(table):
     """Each row twice in one item tells no more; as two battles it would."""
 
@@ -99,6 +102,7 @@ def test_without_weight_on_the_judge_it_is_people_only(battles):
     np.testing.assert_allclose(powered.high, alone.high, rtol=0.02)
 
 
+@pytest.mark.slow
 def test_all_labelled_the_judge_does_not_move_people(table):
     every = table.assign(human=table["winner"].where(table.index % 3 > 0, "B"))
     read = Battles.from_frame(every, people="human")
@@ -181,6 +185,7 @@ def test_options_that_there_are_not_are_refused(battles):
         power_tuned(battles, weight=1.5)
 
 
+@pytest.mark.slow
 def test_ties_as_half_wins_are_another_method(battles):
     for make in (davidson, power_tuned):
         half, own = make(battles, ties="half").method, make(battles).method

@@ -183,6 +183,7 @@ def test_everybody_against_one_baseline():
     np.testing.assert_allclose(read.counted("win_probability")[1, 0], [0.7, 0, 0.3])
 
 
+@pytest.mark.slow
 def test_a_table_appended_to_itself_is_noticed():
     """By counts that are all multiples of 2 or 3, or by rows if lengths tell them apart."""
     table, lengths = simulate(items=40, random_seed=1), ("length_a", "length_b")
@@ -197,6 +198,7 @@ def test_a_table_appended_to_itself_is_noticed():
     assert caution.numbers["times"] == 2
 
 
+@pytest.mark.slow
 def test_prompts_whose_rows_stand_together_are_noticed_without_their_names():
     """On each prompt all pairs; an answer is better or worse than its system."""
     rng = np.random.default_rng(1)
@@ -217,6 +219,7 @@ def test_prompts_whose_rows_stand_together_are_noticed_without_their_names():
     assert not cautioned(table.assign(winner=np.where(rng.random(600) < 0.5, "A", "B")))
 
 
+@pytest.mark.slow
 def test_a_judge_that_is_there_twice_makes_neighbours_no_more_alike():
     table = simulate(items=20, labelled=0, random_seed=1).assign(other=lambda t: t["winner"])
     once, twice = (Battles.from_frame(table, verdict=v) for v in ("winner", ["winner", "other"]))
@@ -235,6 +238,7 @@ def test_a_table_is_let_go_once_its_cautions_are_made():
     assert gone() is None
 
 
+@pytest.mark.slow
 def test_battles_in_part_twice_are_counted_and_count_together():
     """Some again as they were, some with another verdict; the other order is no repetition."""
     table = simulate(items=40, order_effect=0, random_seed=1).drop(columns="human")

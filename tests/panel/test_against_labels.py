@@ -72,6 +72,7 @@ def test_honest_numbers_are_rarely_contradicted(runs):
     assert max(alarms.values()) <= binom.ppf(0.999, runs, REJECT_P)
 
 
+@pytest.mark.slow
 def test_numbers_that_labels_contradict_are_not_quoted():
     """The panel is taken at its word by a model of independent judges, and labels say otherwise."""
     rng = np.random.default_rng(1)

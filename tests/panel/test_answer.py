@@ -103,6 +103,7 @@ def test_of_judges_that_err_together_no_votes_are_weighed_one_by_one():
         assert any(note.startswith("Together") for note in found.notes) == told
 
 
+@pytest.mark.slow
 def test_closed_forms_say_that_a_sampled_model_may_differ():
     votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=3), calibration="random")
     told = answer(*closed_forms(votes))
@@ -136,6 +137,7 @@ def some(n, seed, full=FULL):
     return bj.panel.Votes(full.votes[rows], truth, *about, calibration="random")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("target", "words", "one"),
     [
@@ -157,6 +159,7 @@ def test_a_sentence_names_what_its_numbers_are_about(target, words, one):
     assert one in answer(*closed_forms(unnamed, target=target), target=target).text
 
 
+@pytest.mark.slow
 def test_numbers_about_other_items_are_quoted_only_if_there_are_no_others():
     votes = some(60, 1)
     both = [*closed_forms(votes), *closed_forms(votes, target="items")]
@@ -214,6 +217,7 @@ def test_each_target_is_covered_by_its_own_interval():
     assert means["items", "population"] < 0.9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("bad", [5, 6])
 def test_few_labels_of_the_rarer_kind_do_not_tell_what_votes_are_worth(bad):
     """Two to a judge, of three judges."""

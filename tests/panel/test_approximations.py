@@ -23,6 +23,7 @@ from tests.panel.test_recommend import FULL, simulated, some_labelled
 panel = bj.panel
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_slope_of_the_approximate_posterior_by_differences(model):
     votes = simulated(40, shared_effect=1.0)
@@ -37,6 +38,7 @@ def test_slope_of_the_approximate_posterior_by_differences(model):
     assert_allclose(slope, approx_fprime(at, density, 1e-6), rtol=1e-4, atol=1e-2)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_numbers_of_good_items_vary_as_their_slopes_by_differences_say(model):
     learnt = _LatentTruth(simulated(40, shared_effect=1.0), model)
@@ -59,6 +61,7 @@ def test_numbers_of_good_items_vary_as_their_slopes_by_differences_say(model):
     assert_allclose(variance, delta + summed(chance * (1 - chance)), rtol=1e-3)
 
 
+@pytest.mark.slow
 def test_likelihood_of_the_approximation_is_that_of_the_model():
     votes = simulated(40, shared_effect=1.0)
     learnt, told = _LatentTruth(votes, panel.Correlated()), _VoteMatrices(votes)
@@ -85,6 +88,7 @@ def test_far_starts_of_a_search_stay_numbers(calibration):
             assert (np.diff(found[[1, 0, 2]], axis=0) >= 0).all()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_steps_far_out_of_a_search_have_a_density_and_a_slope(model):
     votes = simulated(40)
@@ -171,6 +175,7 @@ def test_half_widths_of_a_population_add_as_squares():
         assert_allclose((centre - logit(end)) ** 2, half**2 + jeffreys**2, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_population_is_known_less_than_its_items_and_as_well_of_many():
     votes = some_labelled(FULL, 100, 2)
     widths = {}

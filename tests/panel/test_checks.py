@@ -40,6 +40,7 @@ def paired(*cells):
     return Votes.from_frame(table, judges=["a", "b"], calibration="random")
 
 
+@pytest.mark.slow
 def test_who_errs_less_is_known_from_the_items_on_which_one_is_right():
     alike = paired(
         (1, 1, 0, 5), (1, 0, 1, 5), (1, 1, 1, 40), (0, 0, 0, 30), (0, 1, 0, 3), (0, 0, 1, 3)
@@ -67,6 +68,7 @@ def test_votes_on_no_item_together_tell_nothing():
     assert less_error(votes, "a", "b") == 0.5
 
 
+@pytest.mark.slow
 def test_the_best_judge_is_named_flatly_only_if_that_is_sure():
     open_ = paired((1, 1, 0, 8), (1, 0, 1, 6), (1, 1, 1, 40), (0, 0, 0, 30), (0, 1, 1, 5))
     (said, *_) = bj.panel.answer(*bj.panel.closed_forms(open_)).notes
@@ -80,14 +82,17 @@ def test_the_best_judge_is_named_flatly_only_if_that_is_sure():
     assert "less than b with probability >.99)" in said
 
 
+@pytest.mark.slow
 def test_independent_judges_raise_nothing():
     assert names(simulated()) == set()
 
 
+@pytest.mark.slow
 def test_judges_that_err_together_are_named():
     assert "dependent-judges" in names(simulated(shared_effect=2.0))
 
 
+@pytest.mark.slow
 def test_labels_that_contradict_the_majority_are_named():
     assert "majority-contradicted" in names(simulated(specificity=(0.2, 0.2, 0.2, 0.3)))
 
@@ -97,6 +102,7 @@ def test_a_panel_without_labels_says_so():
     assert names(votes.hide(*votes.generators)) == {"no-labels"}
 
 
+@pytest.mark.slow
 def test_two_copies_of_a_judge_are_named():
     votes = simulated()
     twin = Votes(
@@ -120,6 +126,7 @@ def test_error_rates_that_differ_between_generators_are_named():
     assert "error-rates-differ" in names(votes)
 
 
+@pytest.mark.slow
 def test_a_corrupted_block_is_named():
     votes = simulated()
     block = (votes.generator == 1)[:, None] & (np.arange(4) == 2) & (votes.votes >= 0)
@@ -191,6 +198,7 @@ def test_correlation_uses_items_that_both_judged():
     assert correlate(given, np.ones(400))[0, 1] == pytest.approx(expected)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("items", [60, 3000])
 def test_dependence_is_scipys_test_of_what_both_judged(items):
     votes = bj.panel.simulate(
@@ -238,6 +246,7 @@ def test_independent_judges_are_rarely_said_to_err_together(judges, tables):
     assert max(alarms.values()) <= stats.binom.ppf(0.999, tables, 0.02)
 
 
+@pytest.mark.slow
 def test_simulated_judges_err_together_only_where_they_are_told_to():
     sensitivity, specificity = np.array([0.9, 0.7, 0.8]), np.array([0.6, 0.8, 0.7])
     frame = bj.panel.simulate(
@@ -254,6 +263,7 @@ def test_simulated_judges_err_together_only_where_they_are_told_to():
         assert_allclose(found, rate, atol=4 * np.sqrt(0.25 / n))
 
 
+@pytest.mark.slow
 def test_the_real_panel_is_what_it_is_known_to_be():
     votes = code_feedback()
     table = bj.panel.homogeneity(votes)
@@ -272,6 +282,7 @@ def test_the_real_panel_is_what_it_is_known_to_be():
     assert bj.panel.effective_judges(votes)[0] < 3
 
 
+@pytest.mark.slow
 def test_of_many_generators_one_that_differs_can_be_named(monkeypatch):
     """Samples are so many that the least p-value is below the threshold of one of them."""
     monkeypatch.setattr("bayesjudge.core.randomization.SAMPLES", 1)

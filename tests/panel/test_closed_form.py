@@ -48,6 +48,7 @@ def test_missing_votes_count_as_each_rule_says(rule, expected):
     assert verdicts(votes, rule)[order].tolist() == expected
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["fc", "fcnhp"])
 def test_veto_reproduces_the_published_errors(level):
     reference = json.loads(shared("reference/panel.json").read_text())
@@ -62,6 +63,7 @@ def test_veto_reproduces_the_published_errors(level):
             assert worst == pytest.approx(published[key][threshold - 1], abs=1e-12)
 
 
+@pytest.mark.slow
 def test_veto_predicts_the_published_precision():
     reference = json.loads(shared("reference/panel.json").read_text())
     votes = code_feedback("fc")
@@ -73,6 +75,7 @@ def test_veto_predicts_the_published_precision():
         assert_allclose(found, row, rtol=1e-12)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("level", ["fc", "fcnhp"])
 def test_error_rates_of_judges_are_the_published_ones(level):
     published = json.loads(shared("reference/panel.json").read_text())["tpr_tnr"][level]
@@ -91,6 +94,7 @@ def test_the_published_ensemble():
     assert bj.panel.choose_threshold(code_feedback()) == VotingRule("veto", 4)
 
 
+@pytest.mark.slow
 def test_a_threshold_is_chosen_without_the_generator_that_has_no_labels():
     votes = code_feedback()
     name = votes.generators[0]
@@ -136,6 +140,7 @@ def test_em_is_as_accurate_as_published(name, accuracy):
     assert votes.count[best == votes.truth].sum() / votes.n_items >= accuracy - 5e-4
 
 
+@pytest.mark.slow
 def test_em_never_lowers_the_likelihood():
     problem = em.Problem(code_feedback().hide("gpt-4o", "deepseek-chat"))
     path = [em.solve(problem, max_iterations=n).log_likelihood for n in range(1, 12)]
@@ -297,6 +302,7 @@ def flipped(votes):
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("labelled", [8, 100])
 def test_difference_with_the_classes_flipped_is_the_mirror_image(labelled):
     full = Votes.from_frame(
@@ -351,6 +357,7 @@ def test_difference_covers_with_few_labels_and_few_errors(labelled, errors):
     assert covered / runs > 0.94 - 5 * np.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.slow
 def test_logit_shift_leaves_the_generator_itself_out():
     votes = code_feedback()
     for name in votes.generators[:2]:
@@ -366,6 +373,7 @@ def test_model_assisted_knows_what_is_labelled():
     assert_array_equal(table["high"], table["low"])  # these items are known
 
 
+@pytest.mark.slow
 def test_judges_in_another_order_say_the_same():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=4), calibration="random")
     order = [2, 0, 3, 1]
@@ -383,6 +391,7 @@ def test_judges_in_another_order_say_the_same():
         assert other[quantity, *where.values()] == pytest.approx(row, abs=1e-6)
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -453,6 +462,7 @@ def test_dawid_skene_covers_shares_and_rates_of_independent_judges(runs):
     assert min(held.values()) >= least * runs
 
 
+@pytest.mark.slow
 def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     votes = Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
     made = bj.panel.closed_forms(votes)
@@ -465,6 +475,7 @@ def test_a_closed_form_that_refuses_is_a_caution_of_the_first():
     assert any("no labelled item is good" in text for text in refused)
 
 
+@pytest.mark.slow
 def test_what_labels_contradict_stands_at_the_assumption():
     votes = code_feedback()
     by_id = {one.id: one for one in bj.panel.dawid_skene_em(votes).assumptions}
@@ -476,6 +487,7 @@ def test_what_labels_contradict_stands_at_the_assumption():
     assert "error-rates-differ" in against[JUDGE_BY_JUDGE.title].iloc[0]
 
 
+@pytest.mark.slow
 def test_labels_alone_are_those_of_each_generator():
     """Wilson's interval of counts by hand; none without labels that tell a share."""
     table = bj.panel.simulate(labelled=(40, 0, 90), random_seed=2)

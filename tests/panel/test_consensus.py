@@ -57,6 +57,7 @@ def test_probabilities_are_those_of_every_truth_summed_by_hand():
     assert "no-interval" in {c.id for c in found.accuracy.cautions}
 
 
+@pytest.mark.slow
 def test_what_people_said_is_the_label():
     _, votes = some()
     found = consensus(votes)
@@ -67,6 +68,7 @@ def test_what_people_said_is_the_label():
     assert np.isnan(consensus(everything).accuracy["accuracy"].value)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("several", [False, True])
 def test_expected_accuracy_is_the_accuracy_where_the_model_holds(several):
     rng, n, k = np.random.default_rng(3), 40_000, 3 if several else 2
@@ -175,6 +177,7 @@ def test_settings_of_dawid_and_skenes_model_are_read():
     assert "Dawid-Skene" in consensus(other).accuracy.method.title
 
 
+@pytest.mark.slow
 def test_one_item_without_a_label_is_right_or_wrong():
     """The accuracy of one item is 0 or 1; of a generator without such an item there is none."""
     given = np.tile([[1, 1, 0], [0, 1, 0], [1, 1, 1]], (9, 1))
@@ -228,6 +231,7 @@ def test_items_of_a_table_keep_its_names_and_order():
     assert again["p_1"].mean() == pytest.approx(shares)
 
 
+@pytest.mark.slow
 def test_items_come_in_parts(monkeypatch):
     table, votes = some()
     found = consensus(votes)
@@ -238,6 +242,7 @@ def test_items_come_in_parts(monkeypatch):
     pd.testing.assert_frame_equal(pd.concat(parts, ignore_index=True), whole)
 
 
+@pytest.mark.slow
 def test_another_table_is_refused():
     table, votes = some()
     other = table.assign(vote=1 - table["vote"])

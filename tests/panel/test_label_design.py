@@ -51,6 +51,7 @@ def names(votes):
     return {caution.id for caution in cautions_of(votes)}
 
 
+@pytest.mark.slow
 def test_the_design_is_asked_for_where_the_table_does_not_show_it():
     table = panel.simulate(items=20, labelled=5, random_seed=1)
     with pytest.raises(
@@ -65,6 +66,7 @@ def test_the_design_is_asked_for_where_the_table_does_not_show_it():
     assert votes.hide("g1").calibration == votes.only("g1").calibration == "random"
 
 
+@pytest.mark.slow
 def test_labels_balanced_by_truth_and_declared_random_are_found_out():
     votes = labelled("random", balanced(20))
     (caution,) = [c for c in cautions_of(votes) if c.id == "label-shift"]
@@ -84,6 +86,7 @@ def test_random_labels_are_rarely_called_otherwise():
     assert alarms <= 3
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "separate"])
 def test_labels_by_truth_tell_error_rates_only(calibration):
     votes = labelled(calibration, balanced(25))
@@ -154,6 +157,7 @@ def test_the_sampled_model_has_the_same_likelihood():
     assert logs[1][0] == pytest.approx(logs[1][1])
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_votes_tell_the_truth_given_votes():
     def disputed(truth, generator, rng):
         return rng.random(len(truth)) < 0.3
@@ -186,6 +190,7 @@ def test_judges_that_treat_labelled_items_differently_are_found_out():
     assert contradicted["same-judges"] == ("votes-out-of-range",)
 
 
+@pytest.mark.slow
 def test_pass_rates_are_of_the_items_in_question():
     votes = labelled("by_truth", balanced(25))
     rest = panel.checks.about(votes)

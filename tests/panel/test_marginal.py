@@ -54,6 +54,7 @@ def summed(votes, table, log_share, log_weight):
     return by_items(votes, table, np.concatenate([log_share, untold]), log_weight)
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("calibration", ["random", "separate"])
 @pytest.mark.parametrize("kind", ["ordinary", "sure judges", "very dependent", "no bad items"])
 def test_a_shared_effect_is_summed_out_of_each_item(kind, calibration):

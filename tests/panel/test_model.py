@@ -511,6 +511,7 @@ def test_models_that_do_not_suit_the_votes(model, words):
         bj.panel.build_model(votes, model)
 
 
+@pytest.mark.slow
 def test_more_classes_need_a_model_of_them():
     votes = Votes([[0, 2]], [1], [0], ["g"], ["a", "b"], classes=("l", "m", "h"))
     with refused("pass_value=", subject="panel.Correlated"):

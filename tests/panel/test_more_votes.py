@@ -92,6 +92,7 @@ def labels_of(rows):
     return known[["generator", "item", "truth"]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_a_batch_of_labels_alone(calibration):
     rows = long_table()
@@ -105,6 +106,7 @@ def test_a_batch_of_labels_alone(calibration):
     assert same(batches, whole)
 
 
+@pytest.mark.slow
 def test_labels_of_votes_that_were_added():
     rows = long_table()
     bare = rows.assign(truth=np.nan)
@@ -151,6 +153,7 @@ def test_labels_that_do_not_fit_are_refused(change, words):
         bare.with_labels(labels_of(rows)[:6].assign(**change), calibration="random")
 
 
+@pytest.mark.slow
 def test_another_truth_of_a_labelled_item_is_refused():
     rows = long_table()
     labels = labels_of(rows)
@@ -159,6 +162,7 @@ def test_another_truth_of_a_labelled_item_is_refused():
         read(rows).with_labels(labels.assign(truth=1 - labels["truth"]))
 
 
+@pytest.mark.slow
 def test_items_that_an_engine_counted_are_unknown():
     duckdb = pytest.importorskip("duckdb")
     rows = long_table()

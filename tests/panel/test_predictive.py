@@ -127,6 +127,7 @@ def test_only_the_plain_model_is_rejected_if_judges_err_together(model):
         assert (table.loc[["bad", "good"], "expected"].abs() < 0.02).all()
 
 
+@pytest.mark.slow
 def test_dependence_check_is_quiet_if_errors_are_independent():
     fit = fit_at_truth(bj.panel.PooledDawidSkene(), 0.0)
     table = bj.panel.dependence_check(fit, random_seed=1)

@@ -51,6 +51,7 @@ def test_nothing_named_or_quoted_needs_equal_error_rates(calibration, size):
         assert quoted.table[["low", "high"]].notna().all(axis=None)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "separate"])
 def test_labels_that_tell_error_rates_only_leave_a_model_of_these(calibration):
     votes = some_labelled(FULL, 100, 1, calibration)
@@ -105,6 +106,7 @@ def test_of_a_real_panel_with_labels_of_one_generator_shares_are_held():
     assert np.mean(held) > 0.8
 
 
+@pytest.mark.slow
 def test_few_labels_name_the_same_model_as_many():
     for n in (1, 5, 19, 20, 200):
         advice = panel.recommend(simulated(n, prevalence=(0.7,)))

@@ -84,6 +84,7 @@ def test_items_that_judges_find_by_hand():
     assert_allclose(found["good"], [0, 0, 1])
 
 
+@pytest.mark.slow
 def test_the_published_shares_of_items_that_all_miss_or_find():
     # Figure 7: 26 % of the invalid missed by all, 2 % found by all, 58 % of the valid found by all
     found = bj.panel.found_by(code_feedback())

@@ -32,6 +32,7 @@ def with_copies(votes, copies, differ=0.003, seed=1):
     )
 
 
+@pytest.mark.slow
 def test_near_copies_are_seen_without_labels_and_named():
     votes = with_copies(simulated(), 2)
     pairs = {(a, b) for a, b, *_ in near_copies(votes)}
@@ -82,6 +83,7 @@ def test_nobody_is_called_a_copy_where_all_vote_alike():
     assert near_copies(votes) == []
 
 
+@pytest.mark.slow
 def test_no_interval_holds_only_if_judges_are_independent():
     found = panel.dawid_skene_em(simulated())
     assert found.table[["low", "high"]].isna().all(axis=None)
@@ -105,6 +107,7 @@ def test_the_interval_without_labels_is_bias_poolings_prior():
     assert (panel.panel_mean(more).table.eval("high - low") < 0.05).all()
 
 
+@pytest.mark.slow
 def test_a_real_panel_without_labels_is_covered():
     full = code_feedback()
     votes, share = full.hide(*full.generators), full.labelled[:, 1] / full.items

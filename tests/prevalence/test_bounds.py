@@ -38,6 +38,7 @@ def worst_cases(counts, n=400_000):
     return known * good, known * good + 1 - known
 
 
+@pytest.mark.slow
 @ONE_VERDICT
 def test_the_share_lies_between_the_worst_cases(counts, words):
     value, low, high = P.exact(counts)["prevalence"]
@@ -81,6 +82,7 @@ def test_bounds_hold_in_the_worst_case(labelled, worth, runs):
     assert held / runs >= 0.975 - 4 * np.sqrt(0.025 * 0.975 / runs)
 
 
+@pytest.mark.slow
 def test_no_bad_label_excludes_1_and_no_good_one_0():
     all_good = P.Counts(920, 719, 80, 0, 0, 0, calibration="by_verdict")
     assert P.exact(all_good)["prevalence"].high == 1
@@ -108,6 +110,7 @@ def test_words_are_those_of_the_label_that_was_read_as_pass():
     assert note.endswith("label some that the judge called 'unsafe'.")
 
 
+@pytest.mark.slow
 def test_of_several_systems_those_without_such_labels_have_bounds():
     made = P.exact(BOTH)
     assert np.isnan(made["prevalence", "a"].value)
@@ -129,6 +132,7 @@ def test_a_stated_prior_answers_in_place_of_labels():
     assert low < value < high < 0.9
 
 
+@pytest.mark.slow
 def test_few_items_without_a_label_leave_the_value():
     """Two fails of a hundred items: most of the width is the labels'."""
     few = P.Counts(60, 58, 38, 38, 2, 0, calibration="by_verdict")
@@ -146,6 +150,7 @@ def test_without_items_of_a_verdict_nothing_is_missing():
     assert not [c for c in made.cautions if c.id == "empty-class"]
 
 
+@pytest.mark.fast_one_in(2)
 @ONE_VERDICT
 def test_a_gate_decides_by_bounds_or_names_the_labels(counts, words):
     _, low, high = P.exact(counts, ci_prob=0.9)["prevalence"]
@@ -313,6 +318,7 @@ def test_strata_with_labels_of_one_verdict_have_bounds_together():
         assert "stratum-priors" not in {c.id for c in made.cautions}
 
 
+@pytest.mark.slow
 def test_strata_of_which_labels_tell_most_keep_their_refusal():
     sizes = np.array([[400, 360, 20, 15, 20, 0]] + [[300, 150, 40, 30, 40, 30]] * 3).T
     strata = P.Counts(*sizes, "by_verdict", systems=list("abcd"), dim="stratum")

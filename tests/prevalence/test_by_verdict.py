@@ -57,6 +57,7 @@ def test_the_judge_is_taken_for_better_than_chance():
     assert found.missed.value + found.passed.value < 300
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("labels", [10, 20, 80])
 @pytest.mark.parametrize("right", [0.0, 0.05, 0.2])
 def test_a_judge_that_labels_show_to_be_worse_than_chance_is_counted_as_it_is(labels, right):
@@ -70,6 +71,7 @@ def test_a_judge_that_labels_show_to_be_worse_than_chance_is_counted_as_it_is(la
         assert abs(apart) < 4 * expected.std() / np.sqrt(DRAWS)
 
 
+@pytest.mark.slow
 def test_the_answer_says_how_much_is_found_and_missed():
     made = [*prevalence.closed_forms(LEAKS), prevalence.exact(LEAKS)]
     notes = " ".join(prevalence.answer(*made).notes)
@@ -109,6 +111,7 @@ def test_methods_that_labels_by_verdict_rule_out_show_no_rates_and_no_width_of_0
     assert re.search(r"items it missed 0 to [67]\d such", text)
 
 
+@pytest.mark.slow
 def test_what_the_prior_adds_is_told_of_each_system():
     both = Counts(
         [11414, 11414], [0, 0], [62, 82], [62, 62], [224, 504], [100, 380],

@@ -75,6 +75,7 @@ def test_empty_class():
     assert "empty-class" in names(100, 50, 10, 9, 0, 0)
 
 
+@pytest.mark.slow
 def test_labels_all_of_one_kind_where_the_judge_says_otherwise():
     """Of 40 labels none is bad, and 10 verdicts on them are fails: whatever the label design."""
     for calibration in ("random", "by_truth", "by_verdict"):
@@ -133,6 +134,7 @@ def test_tails_are_those_of_scipy():
     np.testing.assert_allclose(_normal(z), ndtr(z), rtol=1e-12)
 
 
+@pytest.mark.slow
 def test_shift_raises_a_false_alarm_at_its_stated_rate_or_less():
     rng = np.random.default_rng(3)
     n, m, runs = 500, 100, 4000

@@ -22,6 +22,7 @@ def labelled(good, bad, calibration="random"):
     )  # fmt: skip
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("prior", [(1, 1), (2, 3)])
 def test_all_labelled_it_is_a_ratio_of_beta_integrals(prior):
     good, bad = np.array([18, 20, 9, 12]), np.array([2, 3, 8, 9])
@@ -50,6 +51,7 @@ def test_all_labelled_it_is_a_ratio_of_beta_integrals(prior):
     )
 
 
+@pytest.mark.slow
 def test_periods_are_taken_in_the_order_of_time():
     good, bad = [18, 20, 9, 12], [2, 3, 8, 9]
     one = P.change_point(labelled(good, bad))

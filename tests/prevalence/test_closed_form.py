@@ -189,6 +189,7 @@ def test_interval_covers_by_the_equation_and_not_by_the_printed_listing(theta, f
 # Difference, post-stratified ---------------------------------------------------------------------
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("ci_prob", [0.8, 0.95])
 @pytest.mark.parametrize(
     "counts",
@@ -254,6 +255,7 @@ FEW_ERRORS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("g", ["linear", "identity"])
 def test_difference_covers_with_few_labels_and_few_errors(g):
     rng, runs, n = np.random.default_rng(7), 4000, 1000

@@ -170,6 +170,7 @@ def test_no_public_estimator_is_left_out_of_the_loop():
     assert {name.split()[0] for name in ESTIMATORS} == made_of_counts
 
 
+@pytest.mark.fast_one_in(17)
 @pytest.mark.parametrize("calibration", ["by_truth", "random"])
 @pytest.mark.parametrize("cells", WEAK, ids=str)
 @pytest.mark.parametrize("method", ESTIMATORS)

@@ -46,6 +46,7 @@ def test_each_kind_of_labelled_item_is_counted():
     assert (counts.test_n, counts.test_pass, counts.labelled_pass) == (1, 1, 4)
 
 
+@pytest.mark.slow
 def test_every_kind_of_table_gives_the_same_counts():
     words = TABLE.replace({1: "yes", 0: "no"}).astype(object).where(TABLE.notna(), None)
     for table in (

@@ -123,6 +123,7 @@ def test_regime_is_where_the_variances_cross(q1, q0, m, n):
     assert wide[0] < low < high < wide[1]
 
 
+@pytest.mark.slow
 def test_regime_holds_for_simulated_estimates():
     m, n, runs, judge = 400, 4000, 40_000, (0.95, 0.9)
     low, high = budget.judge_regime(*judge, labelled=m, items=n)

@@ -133,6 +133,7 @@ def test_counts_say_that_rows_are_items_if_no_column_told_them():
 EACH = ("naive", "human_only", "difference", "rogan_gladen", "post_stratified", "exact")
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("name", EACH)
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 def test_one_row_an_item_is_part_1(name, calibration):
@@ -267,6 +268,7 @@ def test_rogan_gladens_variance_is_that_of_its_numeric_influence():
     assert inverted_spread(clusters).variance == pytest.approx(expected, rel=1e-6)
 
 
+@pytest.mark.slow
 def test_rows_of_identical_truths_and_verdicts_tell_no_more_than_one():
     """Ten copies of each row: the design effect is ten."""
     once = module.simulate(systems=0.7, items=300, repeats=1, labelled=100, random_seed=4)
@@ -314,6 +316,7 @@ def test_icc_is_the_correlation_of_pairs_of_labels():
     assert module.agreement_within(items)["icc"].value == pytest.approx(expected, rel=1e-9)
 
 
+@pytest.mark.slow
 def test_a_judge_asked_again_makes_verdicts_more_precise_and_labels_not_more():
     once = module.simulate(systems=0.7, items=400, repeats=1, labelled=100, random_seed=5)
     one = Items.from_frame(once, calibration="random")
@@ -327,6 +330,7 @@ def test_a_judge_asked_again_makes_verdicts_more_precise_and_labels_not_more():
     assert both[1] < 0.9 * both[0]
 
 
+@pytest.mark.slow
 def test_labels_that_are_no_random_sample_of_items_are_told():
     log = module.simulate(systems=0.7, items=200, repeats=5, labelled=200, random_seed=1)
     passes = log.groupby("item")["verdict"].transform("mean")
@@ -348,6 +352,7 @@ def test_a_design_that_does_not_suit_is_named():
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "by_verdict"])
 def test_no_answer_leads_with_a_difference_that_the_labels_do_not_tell(calibration):
     """It takes labels for a random sample, and says so by a caution."""
@@ -497,6 +502,7 @@ def evaluated(items, spec, point, moved=None):
 NAMES = "difficulty", "leniency", "interaction"
 
 
+@pytest.mark.fast_one_in(6)
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
     from bayesjudge.prevalence.items._pymc import log_likelihood
@@ -528,6 +534,7 @@ def test_the_nodes_suffice_where_effects_spread_by_one_and_a_half_logits():
     assert (off @ Answers.of(items).count).std() < 0.01
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("share", [1e-300, 1e-20, 1 - 1e-16])
 @pytest.mark.parametrize("spread", [1e-3, 300.0])
 def test_there_is_a_likelihood_however_far_a_sampler_strays(share, spread):
@@ -570,6 +577,7 @@ def test_a_solved_centre_has_the_mean_of_its_nodes_and_the_slopes_of_its_equatio
         assert_allclose(by_shift[:, i], (up - down) / 2e-5, rtol=1e-5, atol=1e-8)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("name", CASES)
 def test_each_pattern_of_items_has_a_likelihood_of_its_own(name):
     """What one more item of a pattern adds to the compiled likelihood, at each of two draws."""
@@ -626,6 +634,7 @@ def test_effects_at_the_nodes_have_the_moments_of_a_normal(nodes):
     assert weights @ points**4 == pytest.approx(3, rel=0.002)  # what lies beyond the last node
 
 
+@pytest.mark.slow
 def test_items_that_a_system_lacks_tell_of_the_others_only():
     from bayesjudge.prevalence.items._pymc import log_likelihood
 
@@ -773,6 +782,7 @@ def test_shares_of_the_population_are_the_models_prevalence():
             assert_allclose(logit(mean), logit(shares), atol=1e-6)
 
 
+@pytest.mark.slow
 def test_effects_that_rows_do_not_tell_are_left_out():
     spec = ItemEffects()
     assert spec._effects(single(items=50, labelled=20)) == ()
@@ -856,6 +866,7 @@ def test_an_interval_of_ranks_ends_at_ranks_that_a_system_may_have():
         assert (rank >= high).mean() > 0.025
 
 
+@pytest.mark.slow
 def test_systems_that_labels_cannot_tell_apart_have_an_interval_of_some_width():
     """Labels that are the same for both, by a judge that is not."""
     rng = np.random.default_rng(1)
@@ -891,6 +902,7 @@ def two_systems(items, labelled, apart, right=0.9):
     return clusters, truth[0] - truth[1], verdict[0] - verdict[1]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("items", "labelled", "apart"), [(300, 60, 0.05), (40, 30, 0.5)])
 def test_rare_differences_have_the_posterior_of_their_signs(items, labelled, apart):
     """Held against draws from the Dirichlet distributions that the moments are of."""

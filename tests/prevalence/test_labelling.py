@@ -220,6 +220,7 @@ OTHERS = {
 }
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("name", OTHERS)
 def test_where_it_would_be_ignored_it_is_refused(name, monkeypatch):
     """By value, by a name in `DESIGNS`, and under the name of another design."""
@@ -338,6 +339,7 @@ def test_only_a_sample_should_have_the_verdicts_of_the_others():
         assert raised(another(P.DESIGNS[name])) == [shifted, shifted]
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("table", READS)
 def test_its_own_check_is_asked_of_every_table(table):
     module = MODULES.get(table, P)
@@ -357,6 +359,7 @@ def test_the_density_is_that_of_what_it_says(table):
     assert densities[0] == densities[1] != densities[2]
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("table", READS)
 def test_it_is_found_by_its_name_once_it_is_in_the_table_of_designs(table, monkeypatch):
     own = another(P.DESIGNS["random"])

@@ -24,6 +24,7 @@ def table(systems=None, seed=1):
     return made.sample(frac=1, random_state=3).reset_index(drop=True)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 @pytest.mark.parametrize("systems", [None, ["b", "a", "c"]])
 def test_halves_add_up_to_the_whole(calibration, systems):
@@ -33,6 +34,7 @@ def test_halves_add_up_to_the_whole(calibration, systems):
     assert same(parts[0] + parts[1], P.Counts.from_frame(rows, **how))
 
 
+@pytest.mark.slow
 def test_a_new_system_joins():
     rows = table(["b", "a", "c"])
     how = {"calibration": "random", "by": "system"}
@@ -42,6 +44,7 @@ def test_a_new_system_joins():
     assert same(new + old, P.Counts.from_frame(rows, **how))
 
 
+@pytest.mark.slow
 def test_external_labels_add_up():
     rows, more = table(), table(seed=2)
     labels = more[more.truth.notna()]
@@ -50,6 +53,7 @@ def test_external_labels_add_up():
     assert same(half + P.Counts.from_frame(rows[1::2], calibration="random"), whole)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("by", [None, "system"])
 def test_labels_that_come_later_move_items_out_of_the_test(by):
     rows = table(["b", "a", "c"])
@@ -62,6 +66,7 @@ def test_labels_that_come_later_move_items_out_of_the_test(by):
     assert same(grown, P.Counts.from_frame(rows, calibration="random", by=by))
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "separate"])
 def test_labels_of_further_items_are_added(calibration):
     rows, more = table(), table(seed=2)
@@ -71,6 +76,7 @@ def test_labels_of_further_items_are_added(calibration):
     assert same(counts.with_labels(labels, of_counted_items=False), whole)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -129,6 +129,7 @@ def test_labels_of_one_system_alone_count_as_none(table):
     assert paired(torn).labelled == {("x", "y"): 40}
 
 
+@pytest.mark.slow
 def test_what_cannot_be_compared_is_refused_with_its_reason(table):
     apart = table.assign(item=table["item"] + 1000 * (table["system"] == "x"))
     assert paired(apart).refusal == "they share no item"

@@ -52,6 +52,7 @@ def long_of(table):
     return pd.DataFrame(rows, columns=["item", "verdict", "who", "label"])
 
 
+@pytest.mark.slow
 def test_a_row_a_person_is_a_column_a_person(table, counts):
     long = people.PeopleCounts.from_frame(
         long_of(table), truth="label", rater="who", item="item", calibration="random"
@@ -61,6 +62,7 @@ def test_a_row_a_person_is_a_column_a_person(table, counts):
     assert long.people == ("ann1", "ann2")
 
 
+@pytest.mark.slow
 def test_a_judge_may_be_one_of_the_raters(table, counts):
     """Its rows stand among people's; an unknown name is no judge."""
     rows = table.reset_index(names="item").melt("item", var_name="who", value_name="label")
@@ -79,6 +81,7 @@ def again(table, column):
     return pd.concat([table, table.head(1).assign(**{column: 1 - table[column].iloc[0]})])
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -133,6 +136,7 @@ def test_what_is_not_read_says_what_to_do(table, call, message):
         call(table)
 
 
+@pytest.mark.slow
 def test_what_was_settled_is_the_truth_behind_one_person(table):
     """Of one person and adjudicated items: their rates are what those items say."""
     true = table.assign(final=table["ann2"])
@@ -171,6 +175,7 @@ def test_nothing_is_dropped(table, counts):
     assert counts.agreement == pytest.approx((pairs["ann1"] == pairs["ann2"]).mean())
 
 
+@pytest.mark.slow
 def test_lost_verdicts_are_a_caution_of_the_posterior(table):
     lost = read(table.assign(verdict=table["verdict"].mask(table.index < 9)), unparsed="drop")
     (caution,) = [one for one in P.exact(lost).cautions if one.id == "unparsed-verdicts"]
@@ -228,6 +233,7 @@ def test_people_who_never_err_are_the_truth(table):
     assert ours == pytest.approx(theirs, rel=1e-10)
 
 
+@pytest.mark.slow
 def test_labels_that_agree_are_todays_labels(table):
     whole = table.assign(ann2=table["ann1"])
     counts, single = read(whole), P.Counts.from_frame(whole, truth="ann1", calibration="random")
@@ -428,6 +434,7 @@ def on_a_grid(counts):
     return mean, np.sqrt(weight @ (grid - mean) ** 2)
 
 
+@pytest.mark.slow
 def test_importance_is_a_grid_where_rates_are_known(counts):
     sure = 1e7 * np.array([[0.85, 0.15], [0.95, 0.05], [0.92, 0.08]])
     found = BetaPosterior(counts.verdicts, np.ones((1, 2)), sure, sure).weighed()
@@ -521,6 +528,7 @@ def test_intervals_of_weighed_draws():
         assert (low, high) == pytest.approx((-1.96 / np.sqrt(2), 1.96 / np.sqrt(2)), abs=0.03)
 
 
+@pytest.mark.slow
 def test_strata_are_weighed_by_their_shares(table):
     rng = np.random.default_rng(3)
     strata = table.assign(topic=rng.choice(["a", "b", "b"], len(table)))
@@ -602,6 +610,7 @@ def test_equal_errors_are_as_uncertain_as_agreement_is(counts):
     assert of_agreement > 0.25 * of_share
 
 
+@pytest.mark.slow
 def test_one_person_and_two_systems_are_hui_and_walter():
     """Rates that are the same on both tell how often a person errs: flat priors find them."""
     how = {"items": 0, "labelled": 6000, "errors": [0.1], "random_seed": np.random.default_rng(1)}
@@ -620,6 +629,7 @@ def test_one_person_and_two_systems_are_hui_and_walter():
     assert "people-identified" in {one.id for one in made.assumptions}
 
 
+@pytest.mark.slow
 def test_xstest_without_gold_is_xstest_with_it():
     table = pd.read_csv(shared("data/xstest/xstest_labels_compact.csv"))
     names = ["annotation_1", "annotation_2"]
@@ -655,6 +665,7 @@ def test_probability_of_a_wrong_label_is_bayes_theorem():
     assert first["wrong"] == pytest.approx(wrong, abs=0.002)
 
 
+@pytest.mark.slow
 def test_planted_errors_come_first():
     """19 wrong labels among 400, two people and a judge: most of the first 30 are they."""
     table = people.simulate(items=600, labelled=200, errors=[0, 0], random_seed=4)
@@ -688,6 +699,7 @@ def test_a_table_of_errors_begins_with_todays_number():
         P.if_people_err(made, [0.6])
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("counts", "told"),
     [
@@ -707,6 +719,7 @@ def test_people_err_is_said_where_it_matters(counts, told):
 # Gates -------------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("at_least", "outcome", "variant"),
     [
@@ -744,6 +757,7 @@ def test_a_gate_on_several_people_lets_them_err(counts):
     assert said.checks[0].quantity == "people_pass"
 
 
+@pytest.mark.slow
 def test_a_gate_takes_the_shortest_interval_at_its_level(counts):
     """Beyond each end is what lies outside it at most: less is decided than by equal tails."""
     shortest = P.exact(counts)
@@ -755,6 +769,7 @@ def test_a_gate_takes_the_shortest_interval_at_its_level(counts):
         bj.decide.gate(P.exact(counts, ci_prob=0.9), at_least=0.6)
 
 
+@pytest.mark.slow
 def test_other_priors_leave_what_is_stated_by_person(counts):
     """The judge's prior is not that of people, whose rates stand in the same variable."""
     rng = np.random.default_rng(1)
@@ -804,6 +819,7 @@ def test_of_many_strata_the_refusal_names_the_pooled_rates_that_have_an_answer()
     assert row.low < 0.9 < row.high
 
 
+@pytest.mark.slow
 def test_points_that_do_not_cover_the_posterior_give_no_number(counts, monkeypatch):
     monkeypatch.setattr(importance, "EFFECTIVE", 1e9)
     made = people.exact(counts)

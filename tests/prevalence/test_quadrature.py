@@ -121,6 +121,7 @@ def test_reference_values(monkeypatch):
             assert_allclose(ours, [expected["mean"], expected["sd"], *stated], rtol=0, atol=1e-5)
 
 
+@pytest.mark.slow
 def test_santa_clara():
     """Gelman & Carpenter (2020): 50 of 3330 positive, specificity 399/401, sensitivity 103/122."""
     facts = shared("data/santa_clara/pooled.csv").read_text().splitlines()
@@ -162,6 +163,7 @@ def test_more_nodes_change_nothing(monkeypatch, design, cells, options):
     assert_allclose(coarse.quantile(PROBS), fine.quantile(PROBS), rtol=0, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_a_question_is_integrated_once_and_another_one_anew():
     counts = P.Counts(40, 25, 12, 11, 9, 6, calibration="random")
     found = posterior_of(counts, P.ErrorRates())
@@ -200,6 +202,7 @@ def test_swapping_the_labels_mirrors_the_posterior():
     assert_allclose(one.quantile(PROBS), 1 - other.quantile(PROBS)[::-1], atol=1e-8)
 
 
+@pytest.mark.slow
 def test_shortest_interval_is_shorter_and_holds_as_much():
     found = posterior_of(
         P.Counts(1000, 330, 100, 92, 100, 68, calibration="by_truth"), P.ErrorRates()

@@ -76,6 +76,7 @@ def test_repeated_outputs_have_the_same_share_of_good_ones():
     assert not told(read(twice, repeats="system"))
 
 
+@pytest.mark.slow
 def test_the_answer_says_that_no_difference_can_show_and_the_gate_why():
     items = read(prompts(120))
     (caution,) = told(items)

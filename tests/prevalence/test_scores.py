@@ -231,6 +231,7 @@ def test_a_curve_predicts_what_it_was_fitted_to():
     assert_allclose(means, [(f[:9].sum() + 0.5) / 10, (f[33:].sum() + 0.5) / 9], rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_stacked_curves_are_fitted_where_they_are_not_used():
     """Of labels that scores do not predict, predictions of their own labels would gain."""
     gains = []
@@ -246,6 +247,7 @@ def test_stacked_curves_are_fitted_where_they_are_not_used():
     assert sum(_ScoresSample(made).predicted("stacked")[-1].values()) == pytest.approx(1)
 
 
+@pytest.mark.slow
 def test_stacked_curves_are_quoted_whether_they_gain_or_cost():
     straight = read(numeric=True, labelled=40, random_seed=1)
     for scores, shorter in ((u_shaped(1), True), (straight, False)):
@@ -555,6 +557,7 @@ def test_numbers_outside_their_scales_are_told_together_and_briefly():
     assert len(str(error.value)) < 300
 
 
+@pytest.mark.slow
 def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
     table = S.simulate(numeric=True, random_seed=1)
     for calibration in ("by_truth", "separate"):
@@ -597,6 +600,7 @@ def test_a_mean_of_human_numbers_has_students_interval():
     assert_allclose(P.human_only(scores)["mean_score"], (y.mean(), low, high), rtol=1e-9)
 
 
+@pytest.mark.slow
 def test_cautions_name_what_speaks_against_the_numbers():
     def names(scores):
         return {c.id for c in P.difference(scores).cautions}
@@ -806,6 +810,7 @@ def test_summing_the_truths_out_gives_the_collapsed_model(name):
 # Second numbers, by hand -------------------------------------------------------------------------
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("g", ["identity", "linear", "spline", "stacked"])
 @pytest.mark.parametrize("numeric", [False, True], ids=["pass and fail", "numbers"])
 def test_an_interval_of_the_difference_costs_the_means_and_curves_that_it_estimates(numeric, g):

@@ -43,6 +43,7 @@ def numbers(scores):
     return pd.concat([one.table.assign(method=one.method.title) for one in estimates])
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("kind", [lambda table: table, pl.from_pandas], ids=["pandas", "polars"])
 @pytest.mark.parametrize("uneven", [False, True])
 def test_rows_of_an_item_count_as_one_with_their_means(kind, uneven):
@@ -56,6 +57,7 @@ def test_rows_of_an_item_count_as_one_with_their_means(kind, uneven):
     assert f"); {len(table):,} rows" in basis
 
 
+@pytest.mark.slow
 def test_systems_are_compared_item_by_item():
     rng = np.random.default_rng(2)
     first = epochs(rng)
@@ -79,6 +81,7 @@ def test_log_odds_are_averaged_as_probabilities():
     assert np.allclose(np.sort(found.score), np.sort(means))
 
 
+@pytest.mark.slow
 def test_what_items_with_several_rows_cannot_be():
     table = epochs(np.random.default_rng(3))
     more = HOW | {"calibration": "by_verdict", "edges": (2.5,)}
@@ -120,6 +123,7 @@ def test_intervals_by_item_hold_and_those_by_row_do_not(method, draws):
     assert ratio[1] < 0.7 * ratio[0]
 
 
+@pytest.mark.slow
 def test_the_command_counts_items_and_asks_for_them(tmp_path, capsys):
     epochs(np.random.default_rng(4)).to_csv(tmp_path / "grades.csv", index=False)
     asked = [str(tmp_path / "grades.csv"), "--score", "score", "--truth", "truth", "--scale", "1:5"]

@@ -118,6 +118,7 @@ def test_exact_adds_up_what_the_strata_are():
     assert abs(held - 0.95) < 5 * np.sqrt(0.95 * 0.05 / size) + 1e-4
 
 
+@pytest.mark.slow
 def test_one_stratum_is_the_whole():
     cells = ([300], [210], [40], [35], [20], [13])
     for design, methods in SPLIT.items():
@@ -174,6 +175,7 @@ WHOLE = {
 CASES = [(design, i) for design, methods in SPLIT.items() for i in range(len(methods))]
 
 
+@pytest.mark.fast_one_in(14)
 @pytest.mark.parametrize("strata", [5, 20, 100])
 @pytest.mark.parametrize(("design", "method"), CASES)
 def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method, strata):
@@ -188,6 +190,7 @@ def test_splitting_a_table_leaves_the_overall_answer_where_it_was(design, method
     assert 0.9 < min(widths) <= max(widths) < 1.2  # thin strata cost some precision
 
 
+@pytest.mark.slow
 def test_thin_strata_together_have_intervals_nested_in_the_level():
     # each stratum's shift grows faster than its half-width, and shifts add up where widths do not
     counts = P.Counts(
@@ -667,6 +670,7 @@ def test_closed_forms_take_each_label_for_what_it_tells():
     assert_allclose(*(one["prevalence"] for one in ends), atol=0.02)
 
 
+@pytest.mark.slow
 def test_external_labels_are_read_with_the_same_columns():
     table = P.simulate(systems=["a", "b"], items=40, labelled=10, random_seed=1)
     more = pd.DataFrame({"verdict": [1, 0, 1], "truth": [1, 1, 0], "system": ["b", "b", "b"]})

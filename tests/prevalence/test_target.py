@@ -160,6 +160,7 @@ def test_numbers_of_good_items_are_those_of_the_grid(cells, calibration, better_
 LARGE = (1000, 640, 70, 61, 50, 33)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("cells", [LARGE, (400, 210, 12, 8, 15, 8)], ids=str)
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_means_of_items_and_of_the_population_are_tied(cells, calibration):
@@ -407,6 +408,7 @@ def test_propensities_leave_only_the_labelling_to_chance():
     assert np.less(*np.mean(widths, axis=0))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "separate", "random"])
 def test_it_is_said_that_labelled_items_do_not_count_if_they_are_others(calibration):
     """Forty good and forty bad ones of 200 were labelled: of the other 120, 80 % are good."""

@@ -70,6 +70,7 @@ def test_good_items_given_the_truth_follow_bayes_rule(calibration):
     assert_moments(made, (known + mean) / items, sd / items)
 
 
+@pytest.mark.slow
 def test_numbers_of_these_items_are_on_their_scale():
     truth = [NAN] * 3 + [2, 4, 5]
     scores = S.Scores([1, 2, 3] * 2, truth, [*TEST, 4, 5, 6], "random", (1, 3),

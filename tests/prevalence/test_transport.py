@@ -26,6 +26,7 @@ def said(counts, name="other-systems"):
     return caution
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("calibration", ["separate", "by_truth"])
 @pytest.mark.parametrize("column", ["system", "model", "Generator"])
 def test_labels_of_other_systems_are_told(calibration, column):
@@ -36,6 +37,7 @@ def test_labels_of_other_systems_are_told(calibration, column):
     assert "PooledErrorRates()" in said(counts).text
 
 
+@pytest.mark.slow
 def test_external_labels_of_other_systems_are_told():
     rows = table()
     new, old = (rows[rows["system"] == name] for name in ("new", "old"))
@@ -45,6 +47,7 @@ def test_external_labels_of_other_systems_are_told():
     assert said(counts + P.Counts.from_frame(new, calibration="random"))
 
 
+@pytest.mark.slow
 def test_nothing_is_said_of_labels_of_these_systems():
     rows = table()
     own = rows[rows["system"] == "new"]
@@ -84,6 +87,7 @@ def of_two_judges():
     return rows.assign(claude=np.where(flips, 1 - rows["gpt"], rows["gpt"]))
 
 
+@pytest.mark.slow
 def test_labels_of_other_systems_are_told_of_several_judges():
     rows, judges = of_two_judges(), ["gpt", "claude"]
     old = rows["truth"].notna()
@@ -104,6 +108,7 @@ def test_labels_of_other_systems_are_told_of_several_judges():
         )
 
 
+@pytest.mark.slow
 def test_the_rates_of_several_judges_are_pooled_one_judge_at_a_time():
     rows, judges = of_two_judges(), ["gpt", "claude"]
     with refused("verdict=", "gpt", "by=", "system", id="one-at-a-time"):

@@ -167,6 +167,7 @@ def test_few_annotators_and_few_items_are_said_or_refused():
         alt_test(counted, epsilon=0.1)
 
 
+@pytest.mark.slow
 def test_items_without_a_single_majority_are_counted():
     rows = [
         (i, who, "yes" if (i < 6 and who == "a") or i > 7 else "no")

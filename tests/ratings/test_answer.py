@@ -147,6 +147,7 @@ def test_an_answer_rate_without_an_error_still_has_an_interval():
     assert 0.85 < row.low < 0.99
 
 
+@pytest.mark.slow
 def test_an_answer_rate_of_one_person_has_the_posterior_of_jeffreys_of_items_that_both_rated():
     rows = [(i, "Anna", "x") for i in range(60)]
     rows += [(i, "a", "x" if i < 28 else "y") for i in range(40)]

@@ -89,6 +89,7 @@ def test_a_person_who_answers_twice_is_named():
         read(twice)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("copy", ["yes", " yes"])
 def test_copies_of_a_persons_answer_count_once_if_that_is_asked(copy):
     twice = pd.concat([TABLE, TABLE.iloc[[0, 3]].assign(choice=copy)], ignore_index=True)
@@ -185,6 +186,7 @@ def test_a_judge_that_was_asked_the_opposite_is_caught_and_can_be_recoded():
     ]
 
 
+@pytest.mark.slow
 def test_unrated_items_are_counted_and_left_out_of_comparisons():
     table = bj.ratings.simulate(items=30, random_seed=1)
     some = table[~((table["rater"] == "gpt") & (table["item"] < 10))]
@@ -211,6 +213,7 @@ def test_dices_raters_agree_as_published(name, alpha):
     assert found == pytest.approx(alpha, abs=5e-4)
 
 
+@pytest.mark.slow
 def test_dices_read_with_the_wrong_polarity_is_caught():
     """The expert's gold, told as an answer to "is it safe?": the mistake that the data invite."""
     people = dices("counts_350_crowdsourced.csv")

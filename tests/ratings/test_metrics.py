@@ -94,6 +94,7 @@ def test_bootstrap_resamples_items(ratings):
     assert found.draws[:, 0, 0].std() == pytest.approx(error, rel=5 / np.sqrt(2 * 4000))
 
 
+@pytest.mark.slow
 def test_bootstrap_is_reproducible_and_infinite_metrics_say_so(ratings):
     one, same = (bj.ratings.agreement(ratings, replicates=20, random_seed=2) for _ in range(2))
     assert np.array_equal(one.draws, same.draws, equal_nan=True)
@@ -117,6 +118,7 @@ def test_best_ranks_and_contradictions(ratings):
     assert "scott_pi (h/h)" not in set(same["second"])  # two names of one number
 
 
+@pytest.mark.slow
 def test_judges_that_are_right_where_the_other_is_not_vary_against_each_other():
     """P(best) of 104 and 96 of 200 items, none of both: that of a share of .52 to be above 1/2."""
     rows = [(i, who, "n" if (i < 104 and who == "b") or (i >= 104 and who == "a") else "p")
@@ -154,6 +156,7 @@ def test_judges_and_definitions_are_kept_by_name():
         whole.under("mse")
 
 
+@pytest.mark.slow
 def test_endorsement_bounds_hold_where_choices_are_all_there_is():
     table = bj.ratings.simulate(items=400, set_items=0.0, random_seed=4)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
@@ -167,6 +170,7 @@ def test_endorsement_bounds_hold_where_choices_are_all_there_is():
 # Sensitivity ------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_shifts_start_at_the_counts_and_raise_the_prevalence():
     table = bj.ratings.simulate(items=200, set_items=0.0, choices=5, random_seed=6)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
@@ -181,6 +185,7 @@ def test_shifts_start_at_the_counts_and_raise_the_prevalence():
     assert people[-1] > people[0]
 
 
+@pytest.mark.slow
 def test_shifts_take_any_reverse_matrix():
     table = bj.ratings.simulate(items=60, set_items=0.0, random_seed=6)
     only = Ratings.from_frame(table, positive="yes", judges=["gpt", "claude"])
@@ -215,6 +220,7 @@ def test_definitions_are_told_apart_by_dimensions(ratings):
 # Every closed form, and every method side by side -----------------------------------------------
 
 
+@pytest.mark.slow
 def test_closed_forms_are_all_that_suit(ratings):
     rates, answered, counted = bj.ratings.closed_forms(ratings, ci_prob=0.9, replicates=20)
     assert answered.table.equals(bj.ratings.answer_rates(ratings, ci_prob=0.9, random_seed=0).table)

@@ -40,6 +40,7 @@ def test_correlations_are_spearmans_of_losses():
     assert table["decision_consistency_error"][0] == pytest.approx(error)
 
 
+@pytest.mark.slow
 def test_choices_rank_judges_otherwise_where_selection_differs():
     # Figure 5: weak correlation of categorical agreement under asymmetric selection
     asymmetric = Setting(people=1.0, judges=-1.0)
@@ -60,6 +61,7 @@ def test_errors_change_ranks_by_hits_alone_if_they_are_skewed():
     assert found[[str(DIVERGENCE), str(ERROR)]].min() > 0.97
 
 
+@pytest.mark.slow
 def test_a_definition_does_not_contradict_itself_and_others_do():
     finer = [ERROR, Definition("mse", "srs", "srs", 0.7)]  # the cutoff is not used
     assert monotonicity_violations(Setting(), finer, pairs=40, random_seed=1).empty

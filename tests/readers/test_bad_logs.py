@@ -18,6 +18,7 @@ from bayesjudge.cli import main
 from bayesjudge.readers import read_log, read_table
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("tool", logs.LOGS)
 def test_changed_logs_are_read_or_refused_in_words(tool, tmp_path):
     """Bounded; benchmarks/readers/fuzz.py changes each log as often as wanted."""

@@ -115,6 +115,7 @@ def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
     assert not any("summary" in one for one in read_log(path).sentences)
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(SHARED is None, reason="the tools' own logs are not beside the repository")
 def test_the_inspect_log_whose_summary_is_wrong():
     log = read_log(SHARED / "inspect_ai/judge_3epochs_unparsed_human_labels.eval")

@@ -61,6 +61,7 @@ def test_a_row_of_texts_is_no_second_head(head, row, tmp_path):
     assert len(read_table(path, ["verdict", "truth"])) == 2
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("after", [" some text", "\nlines, and [FAIL]", "", " (0.3) text"])
 def test_a_verdict_before_an_output_is_read(after, tmp_path):
     verdict = [f"[{'PASS' if said else 'FAIL'}]{after}{i if after else ''}"

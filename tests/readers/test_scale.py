@@ -146,6 +146,7 @@ def same(one, other, names):
             assert_array_equal(got, expected, err_msg=name)
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_counts(engine):
     rows = log()
@@ -158,6 +159,7 @@ def test_counts(engine):
              "unparsed spelling")  # fmt: skip
 
 
+@pytest.mark.fast_one_in(22)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 @pytest.mark.parametrize("by", [None, "system"])
 @pytest.mark.parametrize("repeats", ["system", "judge"])
@@ -175,6 +177,7 @@ def test_items(engine, by, repeats, unparsed):
     assert read[0].n_items > 100
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 @pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("keep", [False, True])
@@ -245,6 +248,7 @@ def test_consensus_of_an_engines_items(keep, monkeypatch):
     assert len(found) == 120
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_scores(engine):
     rows = log()
@@ -276,6 +280,7 @@ def test_scores_that_are_too_many_are_grouped(engine, monkeypatch):
     assert 0 < misplaced <= share + 5e-5
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", ENGINES, **KIND)
 def test_repeats(engine):
     rows = log()
@@ -293,6 +298,7 @@ def test_repeats(engine):
 ATTEMPTS = {"task": "question", "by": "system", "calibration": "random"}
 
 
+@pytest.mark.fast_one_in(9)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 @pytest.mark.parametrize("unparsed", ["verdict", "fail", "drop"])
 @pytest.mark.parametrize("people", [False, True])
@@ -347,6 +353,7 @@ def test_many_attempts_are_no_objects():
     assert peak / rows < 240  # 330 as objects
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_battles(engine):
     table = simulate(items=20, random_seed=4)[["model_a", "model_b", "winner", "human"]]
@@ -357,6 +364,7 @@ def test_battles(engine):
         assert_array_equal(counted.counted(name), plain.counted(name))
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_classes(engine):
     rows = log()
@@ -403,6 +411,7 @@ def test_ids_that_lost_digits_are_refused():
         Votes.from_frame(in_polars(rows), calibration="random", missing_value=["none"])
 
 
+@pytest.mark.slow
 def test_an_engine_is_told_from_memory():
     rows = log()
     for convert in (in_duckdb, in_polars):

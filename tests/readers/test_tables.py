@@ -46,6 +46,7 @@ def counts_of(table, **values):
     )
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_file_gives_the_counts_of_the_table(name, kind, tmp_path):
@@ -88,6 +89,7 @@ def test_blocks_with_different_labels_can_be_grouped(tmp_path):
     assert dict(zip(rows["verdict"], n_rows, strict=True)) == dict.fromkeys("abc", n)
 
 
+@pytest.mark.slow
 def test_answers_may_have_line_breaks_quotes_and_commas(tmp_path):
     path = tmp_path / "answers.csv"
     answer = 'He said, "no".\nThen, nothing.\r\n' * 3000
@@ -197,6 +199,7 @@ def test_names_of_columns_with_accents(encoding, tmp_path):
     assert tables.names_in(path) == ["réponse", "jugé"]
 
 
+@pytest.mark.slow
 def test_a_message_names_some_of_many_columns(tmp_path):
     path = tmp_path / "wide.jsonl"
     path.write_text(json.dumps({f"c{i}": i for i in range(20_000)}))
@@ -379,6 +382,7 @@ def test_stdin_is_read_as_what_it_is(monkeypatch):
     assert read_table("-", ["truth"])["truth"].to_pylist() == ["1"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("library", ["openpyxl", "duckdb"])
 def test_a_library_that_is_not_there_is_named(library, tmp_path, monkeypatch):
     names = {"openpyxl": "book.xlsx", "duckdb": "two.db::labels"}

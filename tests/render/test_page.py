@@ -32,6 +32,7 @@ def check(document):
     jsonschema.validate(document, schema())
 
 
+@pytest.mark.slow
 def test_the_schema_is_one_and_says_its_version():
     jsonschema.Draft202012Validator.check_schema(schema())
     assert schema()["title"] == SCHEMA == schema()["properties"]["schema"]["const"]
@@ -52,6 +53,7 @@ def test_the_schema_knows_every_command_and_section_that_is_written():
     assert keys - {""} <= {*schema()["properties"]}
 
 
+@pytest.mark.fast_one_in(8)
 @pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
 def test_documents_of_the_commands_are_of_the_schema(kept):
     check(json.loads(kept.read_text(encoding="utf-8")))
@@ -120,6 +122,7 @@ def test_a_drift_has_the_fields_of_every_estimate(log, capsys):
     assert {"quantity", "where", "method", "width"} <= {*document["estimates"][0]}
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("change", ["schema", "command", "estimates", "further"])
 def test_another_document_is_refused(change):
     document = json.loads(KEPT[0].read_text(encoding="utf-8"))
@@ -132,6 +135,7 @@ def test_another_document_is_refused(change):
         check(other)
 
 
+@pytest.mark.slow
 def test_a_decision_is_a_page_of_every_format():
     found = decide.gate(COUNTS, at_least=0.3)
     check(json.loads(decide.to_json(found)))
@@ -160,6 +164,7 @@ def test_what_was_read_of_several_places_is_a_line():
     assert page.read == [("a b", "x: pass, 0.988; y: fail, 0.01")]
 
 
+@pytest.mark.slow
 def test_rows_stand_in_the_order_of_the_picture():
     """The highest first, as on a screen; bold only beside rows that are not quoted."""
     counts = bj.prevalence.Counts(
@@ -177,6 +182,7 @@ def test_rows_stand_in_the_order_of_the_picture():
     )
 
 
+@pytest.mark.slow
 def test_agents_stand_in_one_order_in_table_and_picture():
     """The best first, by the share at most tries, also in the quantity that is not drawn."""
     simulated = bj.attempts.simulate(prevalence=(0.3, 0.8), random_seed=1)

@@ -190,6 +190,7 @@ VERBS = {
 }
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("verb", VERBS)
 def test_copies_leave_every_number_as_without_them(verb):
     """Of the first two calls; the data of the result are those that came in."""
@@ -205,6 +206,7 @@ def test_copies_leave_every_number_as_without_them(verb):
     assert "copied-repeats" in {c.id for c in found.cautions} - {c.id for c in alone.cautions}
 
 
+@pytest.mark.slow
 def test_copies_are_no_votes_of_a_majority():
     table = repeated(seed=2).assign(score=lambda t: t["score"] % 2)
     told, alone = (
@@ -256,6 +258,7 @@ def test_alarms_are_rare_among_exchangeable_repeats():
     assert np.mean(alarms) < ORDER_P + 5 * np.sqrt(ORDER_P / 200)
 
 
+@pytest.mark.slow
 def test_a_first_call_that_differs_fires():
     table = simulate(random_seed=2)
     table.loc[table["repeat"] == 1, "score"] = (table["score"] + 1).clip(upper=5)
@@ -263,6 +266,7 @@ def test_a_first_call_that_differs_fires():
     assert any("the first call scores +0." in c.text for c in cautions)
 
 
+@pytest.mark.slow
 def test_a_drift_fires():
     table = simulate(random_seed=2)
     shift = (table["repeat"] - 1) // 2
@@ -292,6 +296,7 @@ def test_an_order_effect_contradicts_that_repeats_are_exchangeable():
 # Every method side by side -----------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_closed_forms_are_those_that_suit_the_data():
     def methods(table):
         return [one.method.title for one in bj.repeats.closed_forms(read(table))]

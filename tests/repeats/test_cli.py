@@ -122,6 +122,7 @@ def verdicts(tmp_path):
     return write
 
 
+@pytest.mark.fast_one_in(9)
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("words", WORDS)
 def test_verdicts_in_words_are_read(verdicts, words, kind, capsys):
@@ -140,6 +141,7 @@ def test_verdicts_in_words_are_read(verdicts, words, kind, capsys):
     assert ("labels" in document["inputs"]) == (words != "numbers")
 
 
+@pytest.mark.slow
 def test_verdicts_that_nobody_knows_name_the_options(verdicts, capsys):
     assert main(["repeats", "report", verdicts("ok", "meh"), "--no-nuts"]) == 2
     said = capsys.readouterr().err
@@ -183,6 +185,7 @@ def test_details_of_verdicts_have_no_model_of_their_mean(tmp_path, capsys):
     assert f"have p of {smallest:.2g} or more" in told
 
 
+@pytest.mark.slow
 def test_counts_of_calls_are_whole_in_details(verdicts, scores, capsys):
     line = ["repeats", "report", verdicts("P", "F"), "--no-nuts", "--details"]
     assert main([*line, "--flips-at-most", "0.4"]) == 0
@@ -396,6 +399,7 @@ def test_an_echoed_key_is_not_printed(asked, capsys, monkeypatch):
     assert "AuthenticationError: no account for [redacted]" in capsys.readouterr().err
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [

@@ -234,6 +234,7 @@ def test_derived_quantities_are_averages_over_judges_drawn_by_brute_force(at_a_p
     assert_allclose(found["item_score"], scores, atol=5 * error)
 
 
+@pytest.mark.slow
 def test_components_are_those_of_simulated_tables():
     """`score_components` and `simulate` against each other: means of many judges' own means."""
     table = simulate(items=40, judges=400, repeats=3, value_share=SHARE, **SDS, random_seed=2)
@@ -302,6 +303,7 @@ def test_two_judges_agree_with_quadrature():
     assert_mc_mean(drawn, float(mixed @ middle.ravel()))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("table", "scale", "words"),
     [

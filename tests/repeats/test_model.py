@@ -194,6 +194,7 @@ def test_priors_must_be_positive():
 # Noise that depends on the level ------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_components_under_noise_by_level_are_those_of_simulated_scores():
     sizes = {"item_scale": 1.5, "judge_scale": 0.0, "item_judge_scale": 0.0}
     noise = {"noise_slope": 0.6, "noise_curve": -0.7}

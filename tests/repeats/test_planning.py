@@ -99,6 +99,7 @@ def _binomial(n, q):
     return binom.pmf(np.arange(n + 1), n, q)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("case", range(7))
 def test_published_rule_enumerated(reference, case):
     expected = reference["exact_binary"][case]
@@ -169,6 +170,7 @@ def test_calls_are_those_of_the_components():
     assert found["judges_needed"].value == np.ceil(z**2 * (between + repeat) / 0.4**2)
 
 
+@pytest.mark.slow
 def test_one_call_is_told_alike_whatever_was_asked_for():
     scores = read(simulate(items=30, judges=1, repeats=4, random_seed=1))
     once = required_calls(scores, 0.3)["half_width_of_one"].value

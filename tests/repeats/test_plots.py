@@ -53,6 +53,7 @@ def test_scores_and_posterior_of_the_mean(ax):
     assert truth.get_label() == "truth"
 
 
+@pytest.mark.slow
 def test_a_long_scale_does_not_name_each_value(ax):
     scores = Scores.from_values([40, 42, 55], scale=range(101))
     assert len(plot_scores(scores, ax=ax).get_xticks()) < 20
@@ -78,6 +79,7 @@ def test_a_title_tells_where_methods_differ_on_what_scores_vary_with(ax):
     assert title.endswith(", by method")
 
 
+@pytest.mark.slow
 def test_components_show_every_result(ax):
     table = simulate(items=6, judges=3, random_seed=1)
     found = anova(Scores.from_frame(table, scale=SCALE, item="item", judge="judge"))

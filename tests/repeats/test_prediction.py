@@ -93,6 +93,7 @@ def test_more_repeats_make_a_better_judge(composo):
     assert_allclose(shares, [0.717, 0.815], atol=5e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("judge", ["full_scores", "mini_scores"])
 def test_four_repeats_predict_the_next_four(composo, judge):
     values = composo[judge].reshape(-1, 8)

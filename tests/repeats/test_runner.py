@@ -143,6 +143,7 @@ def test_budget_of_calls_is_respected_over_resumption(tmp_path):
     assert found.cost == pytest.approx(0.01 * server.answered.total())
 
 
+@pytest.mark.slow
 def test_budget_of_cost_is_passed_by_calls_in_flight_only(tmp_path):
     async def dear(item):
         await asyncio.sleep(0.001)
@@ -228,6 +229,7 @@ def test_unparsable_answers_are_kept_and_limited(tmp_path, answer, reason):
     assert set(found.answers["reason"]) == {reason}
 
 
+@pytest.mark.slow
 def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     async def revoked(item):
         if bj.repeats.runner.current_call().repeat > 5:
@@ -241,6 +243,7 @@ def test_a_hopeless_error_ends_the_run_and_keeps_the_answers(tmp_path):
     assert found.items["settled"].all()
 
 
+@pytest.mark.slow
 def test_nothing_but_failures_ends_the_run(tmp_path):
     async def down(item):
         raise ConnectionError("refused")
@@ -315,6 +318,7 @@ def test_two_runs_on_one_store_do_not_meet(tmp_path):
     assert len(read_answers(tmp_path / "x")) >= 10
 
 
+@pytest.mark.slow
 def test_a_store_belongs_to_one_run(tmp_path):
     sample_until_sync(steady, ["x"], store=tmp_path / "x", **PLAN)
     with pytest.raises(bj.InputError, match="other items"):
@@ -346,6 +350,7 @@ def test_intervals_are_those_of_the_rule(tmp_path):
     np.testing.assert_allclose(found.items[["mean", "low", "high"]].iloc[0], expected)
 
 
+@pytest.mark.slow
 def test_progress_is_shown(tmp_path, capsys):
     sample_until_sync(steady, ["x", "y"], store=tmp_path / "x", **PLAN | {"progress": True})
     shown = capsys.readouterr().err
@@ -484,6 +489,7 @@ def test_litellm_is_asked_for_by_name(monkeypatch):
 # What is known beforehand, and what calls took ----------------------------------------------------
 
 
+@pytest.mark.slow
 def test_a_spread_of_earlier_runs_moves_the_first_decision(tmp_path):
     wanted = bj.repeats.required_repeats(0.6, PLAN["half_width"], ci_prob=0.99)
     assert wanted > 12

@@ -100,6 +100,7 @@ REPLIES = {
 }
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_that_cannot_be_stored_is_stored_as_unparsable_or_failed(tmp_path, name):
     odd, words = REPLIES[name]
@@ -125,6 +126,7 @@ def raising(error):
     return odd
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(
     ("error", "words"),
     [
@@ -144,6 +146,7 @@ def test_an_error_that_cannot_be_stored_is_stored_as_failed(tmp_path, error, wor
         assert len(calls) == len(set(calls)) == found.calls  # tried again, as every failure
 
 
+@pytest.mark.slow
 def test_a_judge_that_cancels_its_own_task_fails(tmp_path):
     def odd():
         asyncio.current_task().cancel()
@@ -153,6 +156,7 @@ def test_a_judge_that_cancels_its_own_task_fails(tmp_path):
     assert found.items["settled"].all()
 
 
+@pytest.mark.slow
 def test_items_with_half_a_character_in_their_names(tmp_path):
     items, calls = ["x\ud83d", "x\ud83e", "x"], []
 
@@ -377,6 +381,7 @@ def test_what_changed_is_named_and_another_arm_begins(chat, name):
         read_answers(chat.store, arm="third")
 
 
+@pytest.mark.slow
 def test_what_asks_the_same_goes_on(chat):
     chat.ask(api_key="first-key-0123456789", timeout=5, **BEGUN)
     asked = len(chat.said)
@@ -404,6 +409,7 @@ class Essay:
         self.text = text
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize(
     ("old", "new"),
     [
@@ -428,6 +434,7 @@ def test_contents_of_any_kind_are_told_apart(tmp_path, old, new):
         sample_until_sync(always, new, store=tmp_path / "x", **PLAN)
 
 
+@pytest.mark.slow
 def test_a_judge_says_what_it_asks(tmp_path):
     async def judge(item):
         return 4
@@ -526,6 +533,7 @@ def held_by_a_run(store):
         run.join()
 
 
+@pytest.mark.slow
 def test_two_runs_do_not_meet_through_a_link(tmp_path):
     folder = tmp_path / "elsewhere"
     folder.mkdir()
@@ -707,6 +715,7 @@ def contents(store):
     return b"".join(path.read_bytes() for path in store.parent.glob(store.name + "*"))
 
 
+@pytest.mark.fast_one_in(14)
 @pytest.mark.parametrize("name", ECHOES)
 @pytest.mark.parametrize("way", ["error", "chained", "hopeless", "panic", "raw", "score", "exit"])
 def test_an_echoed_key_is_nowhere(tmp_path, keys, name, way, capfd):
@@ -738,6 +747,7 @@ def test_an_echoed_key_is_nowhere(tmp_path, keys, name, way, capfd):
     assert "[redacted]" in shown or way == "chained"
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     "text",
     [

@@ -64,6 +64,7 @@ def test_subsamples_are_unbiased(k):
     assert_allclose(mean, 2 * q * (1 - q), rtol=1e-12)
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(("a", "b"), [(0.6, 0.5), (2.0, 1.0), (0.05, 0.08), (30.0, 20.0)])
 @pytest.mark.parametrize("k", [1, 5, 51, 101])
 def test_flips_of_a_beta_are_the_quadrature(a, b, k):
@@ -85,6 +86,7 @@ def test_flips_of_a_beta_are_the_quadrature(a, b, k):
     )
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(("a", "b"), [(0.6, 0.5), (2.0, 1.0), (0.05, 0.08), (30.0, 20.0)])
 @pytest.mark.parametrize("k", [1, 5, 101])
 def test_atypical_majorities_of_a_beta_are_the_quadrature(a, b, k):
@@ -99,6 +101,7 @@ def test_atypical_majorities_of_a_beta_are_the_quadrature(a, b, k):
     assert_allclose(_atypical_of_beta(k, np.array([a]), np.array([b])), total, rtol=1e-6)
 
 
+@pytest.mark.slow
 def test_limits_of_atypical_majorities():
     """Never without contradiction; half of the time of coins that are nearly fair."""
     assert _atypical_of_beta(5, np.array([0.0, 1.0]), np.array([2.0, 0.0])).tolist() == [0, 0]
@@ -122,6 +125,7 @@ def test_the_beta_has_the_contradiction_observed():
     assert_allclose(_flips_of_beta(1, a[:1], b[:1])[0], items @ differ / items.sum(), rtol=0.02)
 
 
+@pytest.mark.slow
 def test_limits_of_the_flips():
     """No contradiction: an upper end all the same. Fair coins: half of all majorities flip."""
     never = self_contradiction(of([0] * 20 + [5] * 20, 5))
@@ -172,6 +176,7 @@ def test_intervals_cover_and_pairs_are_unbiased(items, n, a, b, runs):
     assert min(held.values()) / runs > least, held
 
 
+@pytest.mark.slow
 def test_items_in_two_camps_contradict_the_beta():
     """Of 200 items half pass for certain and half are coins: no Beta has that."""
     rng = np.random.default_rng(2)

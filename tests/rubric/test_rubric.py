@@ -137,6 +137,7 @@ def test_meeting_all_is_not_to_meet_what_is_bad():
     assert (counts.correct_n, counts.correct_pass, counts.test_pass) == (2, 1, 0)
 
 
+@pytest.mark.slow
 def test_errors_that_go_together_widen_the_total():
     """Coverage and widths in full: benchmarks/rubric/intervals.py."""
     widths = {}
@@ -160,6 +161,7 @@ def _long(table):
     return pd.DataFrame(rows)
 
 
+@pytest.mark.slow
 def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     wide = _rubric()
     long = Rubric.from_frame(_long(_table()), item="id", weight="points", calibration="random")
@@ -171,6 +173,7 @@ def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     assert [o["total"] for o in total(long)] == [o["total"] for o in total(wide)]
 
 
+@pytest.mark.fast_one_in(5)
 @pytest.mark.parametrize("name", ["truth", "verdict", "criterion", "output", "weight"])
 def test_an_item_may_be_called_as_another_column_usually_is(name):
     table = _table()
@@ -186,6 +189,7 @@ def test_an_item_may_be_called_as_another_column_usually_is(name):
     pd.testing.assert_frame_equal(read.totals().drop(columns="item"), totals)
 
 
+@pytest.mark.slow
 def test_criteria_that_are_written_for_the_items_have_totals_only():
     rows = _long(_table())
     rows["criterion"] = rows["criterion"] + " " + rows["id"].astype(str)
@@ -253,6 +257,7 @@ def test_a_total_may_be_as_low_as_what_is_left_of_its_criteria_allows():
             assert quantity != "points_lost" or 0 <= row.low <= row.value <= row.high <= 1
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -288,6 +293,7 @@ def test_labels_that_are_no_random_sample_are_refused_with_what_to_do(design):
         assert words in str(problem)
 
 
+@pytest.mark.slow
 def test_more_refusals():
     with refused(id="criteria-unlabelled", named="b"):
         Rubric([[1, 0]] * 3, [[1, NAN]] * 3, [1, 1], "random", "ab")
@@ -301,6 +307,7 @@ def test_more_refusals():
 # Each criterion --------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_points_lost_add_up_to_what_the_total_misses():
     """Where all is labelled, to rounding: the total is 1 less what criteria cost."""
     rubric = _rubric(_table(outputs=90, labelled=90))
@@ -533,6 +540,7 @@ def test_the_picture_names_the_criteria():
         plot_criteria(by_criterion(_systems()))
 
 
+@pytest.mark.fast_one_in(5)
 @pytest.mark.parametrize(
     ("power", "graded", "by"),
     [(0, 0, None), (2, 0, None), (2, 0, "system"), (2, 1, None), (2, 1, "system")],
@@ -604,6 +612,7 @@ def _blamed(table, known, systems=1):
     return None if seen is None else seen.caution.numbers.get("column", "order")
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("systems", [1, 2])
 @pytest.mark.parametrize("own", [False, True])
 def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
@@ -617,6 +626,7 @@ def test_of_a_row_per_criterion_outputs_that_were_chosen_are_seen(own, systems):
     assert _blamed(table, rng.random(len(c)) < np.where(failed, 0.6, 0.1), systems) == "verdict"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("own", [False, True])
 @pytest.mark.parametrize("systems", [1, 2])
 def test_totals_and_criteria_lead_with_what_labels_of_longer_outputs_tell(own, systems):
@@ -639,6 +649,7 @@ def test_totals_and_criteria_lead_with_what_labels_of_longer_outputs_tell(own, s
     assert met == (set() if own else {"c0", "c1", "c2", "c3"})
 
 
+@pytest.mark.slow
 def test_cells_labelled_by_the_verdict_are_weighed_by_it():
     table, _, c, rng = _cells_of(3, items=500)
     failed = (table["verdict"] == 0).to_numpy()
@@ -652,6 +663,7 @@ def test_cells_labelled_by_the_verdict_are_weighed_by_it():
     assert found["criterion_met", "c2"].value == pytest.approx(share, rel=1e-9)
 
 
+@pytest.mark.fast_one_in(6)
 @pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies", "apart"])
 def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
     """Each way of drawing without regard to what is there, 10 tables: level .005, and as many."""
@@ -676,6 +688,7 @@ def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
     assert blamed.count(None) >= 9
 
 
+@pytest.mark.slow
 def test_a_criterion_without_its_failed_calls_says_what_it_leaves_out():
     """Calls fail on half of the bad outputs: labels correct the total, not the criterion."""
     rng = np.random.default_rng(6)

@@ -89,6 +89,7 @@ def test_a_spread_is_half_normal_and_a_mode_has_hardly_a_slope(pools, rng):
     assert_allclose(root @ np.swapaxes(root, -1, -2) @ precision, np.eye(3) + 0 * bend, atol=1e-6)
 
 
+@pytest.mark.slow
 def test_typical_rates_have_the_density_of_their_prior_and_of_integrated_groups():
     """Three groups of which only rates are pooled, each integrated on a grid of midpoints."""
     known = PooledPosterior(CELLS, PRIORS, 0.8, False, True)
@@ -125,6 +126,7 @@ def votes():
     return pd.DataFrame({"system": system, "truth": truth, **said}).astype({"x": int, "y": int})
 
 
+@pytest.mark.slow
 def test_a_density_of_votes_sums_over_truths_and_has_its_slopes(votes, rng):
     table = bj.Verdicts.from_frame(
         votes, verdict=["x", "y"], truth="truth", by="system", calibration="random"

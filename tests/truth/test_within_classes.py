@@ -107,6 +107,7 @@ def test_kinds_of_items_are_as_good_as_the_items():
     assert mean_within(collapsed) == pytest.approx(mean_within(each), rel=1e-9)
 
 
+@pytest.mark.slow
 def test_the_error_of_a_difference_is_that_of_leaving_items_out():
     (first, second), _ = of_two()
     gap = mean_of(first).less(mean_of(second))

@@ -47,6 +47,7 @@ def test_the_split_is_the_two_sample_test_of_positions():
     assert most_different(np.arange(9), np.arange(9) < 4).p_value == 1  # too few
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "variant"), [({"wrong": 0.5}, "bad"), ({"missed": 0.4}, "good")]
 )
@@ -62,6 +63,7 @@ def test_errors_that_change_are_seen_and_dated(change, variant):
     assert caution(shuffled) is None
 
 
+@pytest.mark.slow
 def test_rows_without_an_order_in_time_matter_only_if_labels_reach_a_part():
     """Labels at random are right of all rows, whatever these are sorted by."""
     frame = table(2, wrong=0.5)
@@ -74,6 +76,7 @@ def test_rows_without_an_order_in_time_matter_only_if_labels_reach_a_part():
         assert (caution(few) is not None) == (labels == 60)
 
 
+@pytest.mark.slow
 def test_verdicts_that_change_are_seen_where_labels_do_not_reach():
     frame = table(3, missed=0.3).drop(columns="at")
     frame.loc[500:, "truth"] = np.nan
@@ -89,6 +92,7 @@ def test_outputs_that_change_are_no_judge_that_changes():
     assert caution(pd.concat(parts, ignore_index=True)) is None
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("column", ["topic", "verdict", "truth", "length"])
 def test_sorted_rows_are_no_judge_that_changes(column):
     frame = table(5, labels=0 if column != "truth" else 1000, share=0.5)
@@ -100,6 +104,7 @@ def test_sorted_rows_are_no_judge_that_changes(column):
     assert caution(frame.sort_values(column, kind="stable", ignore_index=True)) is None
 
 
+@pytest.mark.slow
 def test_rows_of_an_item_count_once():
     """Copies of an output are not more evidence."""
     frame = table(6, n=60, labels=60, wrong=0.55, share=0.5)
@@ -111,6 +116,7 @@ def test_rows_of_an_item_count_once():
     assert found.numbers["row"] == 6 * (expected.numbers["row"] - 1) + 1
 
 
+@pytest.mark.slow
 def test_a_change_is_looked_for_within_each_system():
     shares = {"a": 0.9, "b": 0.3}
     frames = [table(7, labels=400, share=shares[x]).assign(system=x) for x in shares]
@@ -121,6 +127,7 @@ def test_a_change_is_looked_for_within_each_system():
     assert abs(caution(both, by="system").numbers["row"] - 1400) < 60
 
 
+@pytest.mark.slow
 def test_what_is_not_looked_at():
     frame = table(2, wrong=0.5)
     both = frame.assign(other=frame["verdict"])

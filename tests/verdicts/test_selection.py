@@ -67,6 +67,7 @@ def answer_of(counts):
     return P.answer(*P.closed_forms(counts), P.exact(counts))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("how", "column", "words"),
     [
@@ -165,6 +166,7 @@ def items_of(table, **how):
     return P.items.Items.from_frame(table, **how)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("how", ["rows", "items", "topic"])
 def test_systems_on_shared_items_lead_with_shares_and_differences_that_are_valid(how):
     table, shares = shared_items(how)
@@ -206,6 +208,7 @@ def test_declared_differences_on_shared_items_are_wrong_where_the_valid_ones_are
     assert abs(declared.mean()) > 6 * declared.std() / len(declared) ** 0.5
 
 
+@pytest.mark.slow
 def test_whole_items_have_the_class_of_their_mean():
     """Each system's own length would tell less: the other's, by which they were chosen too."""
     table, _ = shared_items("items")
@@ -220,6 +223,7 @@ def test_whole_items_have_the_class_of_their_mean():
     assert len(sizes[0]) == 20
 
 
+@pytest.mark.slow
 def test_judges_of_shared_items_lead_each_by_its_own_verdicts():
     table, shares = shared_items()
     table = table.assign(other=table["verdict"].where(np.arange(800) % 4 > 0, "yes"))
@@ -249,6 +253,7 @@ def test_gates_of_systems_on_shared_items_decide_by_what_is_valid():
     assert "label-selection" in {c.id for c in made.cautions}
 
 
+@pytest.mark.slow
 def test_what_labels_tell_nothing_of_bounds_shares_and_differences():
     table, shares = shared_items("all", systems="xyz")
     easy, rng = table["topic"] == "easy", np.random.default_rng(1)
@@ -274,6 +279,7 @@ def test_what_labels_tell_nothing_of_bounds_shares_and_differences():
     assert {only["first"], only["second"]} == {"x", "z"}
 
 
+@pytest.mark.slow
 def test_rows_that_repeat_and_judges_that_repeat_lead_too():
     table, shares = shared_items()
     doubled = pd.concat([table, table], ignore_index=True)
@@ -390,6 +396,7 @@ def test_each_of_several_judges_leads_by_its_own_verdicts(lost):
     assert bj.decide.gate(counts, at_least=0.5).checks[1].value == rows["other"].value
 
 
+@pytest.mark.slow
 def test_bounds_are_of_the_label_that_was_read_as_pass():
     table, _ = planted("model")
     words = {"yes": "harmful", "no": "harmless"}
@@ -445,6 +452,7 @@ def as_data(kind, table):
     return data, bj.panel.closed_forms, bj.panel.answer
 
 
+@pytest.mark.fast_one_in(10)
 @pytest.mark.parametrize("kind", ["scores", "numbers", "people", "panel", "votes"])
 @pytest.mark.parametrize("how", ["tokens", "model"])
 def test_scores_people_and_panels_lead_with_what_is_valid(kind, how):
@@ -464,6 +472,7 @@ def test_scores_people_and_panels_lead_with_what_is_valid(kind, how):
     assert f"{'model' if how == 'model' else 'tokens'}" in found.notes[0]
 
 
+@pytest.mark.fast_one_in(9)
 @pytest.mark.parametrize("group", [None, "by", "stratum"])
 @pytest.mark.parametrize("how", ["tokens", "model", "verdict"])
 def test_a_gate_decides_by_what_is_valid(how, group):
@@ -485,6 +494,7 @@ def test_a_gate_decides_by_what_is_valid(how, group):
             assert row.low < check.low < check.high < row.high
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_a_vote_or_a_score_are_random_within_its_classes():
     table, share = planted("verdict")
     for kind in ("scores", "panel"):
@@ -495,6 +505,7 @@ def test_labels_chosen_by_a_vote_or_a_score_are_random_within_its_classes():
         assert row.low < share < row.high
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["by_truth", "separate", "by_verdict"])
 def test_votes_whose_labels_are_no_sample_contradict_nothing(calibration):
     table, good, _ = rows_of()
@@ -521,6 +532,7 @@ def test_systems_have_classes_of_their_own():
             assert answer.quoted["prevalence", name].value == pytest.approx(errors.value)
 
 
+@pytest.mark.slow
 def test_rows_between_labels_of_both_ends_have_none():
     table, good, _ = rows_of()
     ends = np.argsort(table["tokens"].to_numpy())[[0, *range(-80, 0)]]
@@ -542,6 +554,7 @@ def test_honest_labels_and_what_was_filled_with_them_say_nothing():
     assert selection_of(Counts.from_frame(table, calibration="random", stratum="model")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["times", "comments"])
 def test_notes_that_differ_from_label_to_label_hide_nothing(kind):
     table, _ = planted("tokens")
@@ -555,6 +568,7 @@ def test_notes_that_differ_from_label_to_label_hide_nothing(kind):
     assert selection_of(Counts.from_frame(table, calibration="random")) is None
 
 
+@pytest.mark.slow
 def test_rows_in_an_order_that_no_column_confirms_may_have_been_sorted_by_their_labels():
     table, _ = planted("random")
     table = table.sort_values("truth", ascending=False, ignore_index=True)
@@ -565,6 +579,7 @@ def test_rows_in_an_order_that_no_column_confirms_may_have_been_sorted_by_their_
     assert seen.instead is None  # they may have been numbered afterwards
 
 
+@pytest.mark.slow
 def test_rows_of_one_item_are_drawn_together():
     table, good, rng = rows_of()
     items = np.arange(600) // 6
@@ -579,6 +594,7 @@ def test_rows_of_one_item_are_drawn_together():
     assert seen.caution.numbers["column"] == "model"
 
 
+@pytest.mark.slow
 def test_items_and_their_rows_are_two_tests():
     rng = np.random.default_rng(1)
     unit, x = np.repeat(np.arange(60), 4), rng.random((240, 2))
@@ -610,6 +626,7 @@ def test_of_large_tables_whole_items_are_looked_at():
     assert labelled[rows].sum() == labelled.sum()
 
 
+@pytest.mark.slow
 def test_the_probability_is_that_of_all_ways_to_draw_the_labels(monkeypatch):
     monkeypatch.setattr(selection, "UNSUSPICIOUS", 99)
     monkeypatch.setattr(selection, "MOST_AS_FAR", selection.DRAWS)
@@ -630,6 +647,7 @@ def test_the_probability_is_that_of_all_ways_to_draw_the_labels(monkeypatch):
         assert tested.feature == here.argmax()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["polars", "arrow"])
 def test_every_kind_of_table_in_memory_is_looked_at(kind):
     table, _ = planted("tokens")
@@ -643,6 +661,7 @@ def test_every_kind_of_table_in_memory_is_looked_at(kind):
     assert seen[0].instead.counts.tolist() == seen[1].instead.counts.tolist()
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("error::RuntimeWarning")
 def test_columns_of_whatever_cells_are_looked_at():
     table, _ = planted("model")
@@ -686,6 +705,7 @@ def test_scores_classes_judges_and_panels_say_it_too():
     assert any("label-selection" in {c.id for c in one.cautions} for one in made)
 
 
+@pytest.mark.slow
 def test_labels_of_the_longest_rows_are_no_groups():
     """Each length is labelled or not as a whole, as items would be; the answer is bounds."""
     table, good, rng = rows_of()
@@ -762,6 +782,7 @@ def test_scores_of_systems_are_told_how_labels_came(length, tmp_path, capsys):
         assert ("label-selection" in {c["id"] for c in told}) == length
 
 
+@pytest.mark.fast_one_in(2)
 @pytest.mark.parametrize("name", ["column_names", "columns", "schema", "num_rows", 7])
 def test_a_column_may_be_called_like_a_table_s_own(name):
     frame = pd.DataFrame({"verdict": [1, 0] * 20, "truth": [1, None] * 20, name: range(40)})
@@ -773,6 +794,7 @@ def test_a_column_may_be_called_like_a_table_s_own(name):
     assert read.truth.tolist() == plain.truth.tolist()
 
 
+@pytest.mark.slow
 def test_a_table_of_millions_of_rows_is_only_counted(monkeypatch):
     """Ten million cells one by one took 43 s and a gigabyte; `test_ten_million_rows` has memory."""
     table, _ = planted("first")
@@ -784,6 +806,7 @@ def test_a_table_of_millions_of_rows_is_only_counted(monkeypatch):
     assert selection_of(Counts.from_frame(table, calibration="random", item="id")) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("chosen", [False, True])
 def test_copies_of_labels_on_which_a_judge_was_tuned_tell_nothing_of_the_others(
     capsys, tmp_path, chosen
@@ -822,6 +845,7 @@ def looked_at(word, unsure=20, n=1000, asked=220):
     return table
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize(("word", "unsure"), [("", 20), ("unsure", 20), ("n/a", 60)])
 @pytest.mark.parametrize("columns", [["minutes"], ["who"], ["minutes", "who", "note"]])
 def test_what_was_filled_as_people_looked_is_no_reason_for_labels(word, unsure, columns):
@@ -844,6 +868,7 @@ def test_rows_at_which_nobody_looked_are_no_unsure_ones(fill):
     assert not [c for c in cautions_of(read) if c.id == "unanswered-labels"]
 
 
+@pytest.mark.slow
 def test_labels_of_half_the_rows_in_which_a_column_is_filled_are_chosen_by_it():
     table = looked_at("", 110)[["verdict", "truth", "who"]]
     seen = selection_of(Counts.from_frame(table, calibration="random"))

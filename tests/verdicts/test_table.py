@@ -55,6 +55,7 @@ def test_external_labels_are_of_the_table_and_not_about_its_items():
     assert table.labelled_n == sum(sum(SIX[name]) for name in ("correct_n", "incorrect_n")) + 29
 
 
+@pytest.mark.slow
 def test_parts_of_a_table_add_up_to_the_whole():
     rows = rows_of_a_judge()
     rows["second"], rows["system"] = 1 - rows["verdict"], np.where(rows.index % 3, "a", "b")
@@ -131,6 +132,7 @@ def rows_of_a_judge(n=400, seed=3):
     return table
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("design", ["random", "by_truth", "by_verdict"])
 def test_one_table_has_the_same_numbers_by_every_view(design):
     rows = rows_of_a_judge()
@@ -164,6 +166,7 @@ def closed_forms_of(module, data):
     return getattr(module, "closed_forms", prevalence.closed_forms)(data)
 
 
+@pytest.mark.slow
 def test_rows_of_an_item_come_back_as_they_were():
     rows = pd.concat([rows_of_a_judge(80), rows_of_a_judge(80, seed=4)])
     rows["truth"] = rows.groupby("item")["truth"].transform("first")
@@ -175,6 +178,7 @@ def test_rows_of_an_item_come_back_as_they_were():
         assert_array_equal(again.count, read.count)
 
 
+@pytest.mark.slow
 def test_votes_in_rows_and_in_columns_are_one_table():
     wide = pd.DataFrame({"item": list("pqrs"), "a": [1, 0, 1, None], "b": [1, 1, 0, 0]})
     wide["truth"] = [1, None, 0, None]
@@ -187,6 +191,7 @@ def test_votes_in_rows_and_in_columns_are_one_table():
             assert_array_equal(getattr(rows, name), getattr(columns, name))
 
 
+@pytest.mark.slow
 def test_a_design_of_ones_own_is_honoured_by_every_view():
     built_in = DESIGNS["random"]
     own = replace(built_in, name="every_tenth", meaning="each tenth output was labelled")
