@@ -166,7 +166,7 @@ def gate_of(text):
         [90, 80], [60, 50], [20, 20], [18, 15], [10, 10], [7, 9], calibration="random",
         systems=[text, "other"],
     )  # fmt: skip
-    return bj.decide.gate(counts, at_least=0.6)
+    return bj.decide.gate(counts, at_least=0.2)
 
 
 @pytest.mark.slow
