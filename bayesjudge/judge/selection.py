@@ -116,11 +116,13 @@ def select(
     }
     gaps: dict[Any, Any] = {}
     order = np.argsort(-drawn.mean(axis=0), kind="stable")
-    for i, j in itertools.combinations(order, 2):
+    pairs = [*itertools.combinations(order, 2)]
+    means = drawn.mean(axis=0)
+    needed = _labels_needed(np.array([means[i] - means[j] for i, j in pairs]), scored)
+    for (i, j), labels in zip(pairs, needed, strict=True):
         gap = drawn[:, i] - drawn[:, j]
         ends = np.quantile(gap, [tail, 1 - tail])
-        needed = _labels_needed(gap.mean(), scored)
-        gaps[judged.judges[i], judged.judges[j]] = (gap.mean(), *ends), (gap > 0).mean(), needed
+        gaps[judged.judges[i], judged.judges[j]] = (gap.mean(), *ends), (gap > 0).mean(), labels
     pair = ("first", "second")
     for k, name in enumerate(("difference", "p_better", "labels_needed")):
         quantities[name] = Quantity.of_rows({at: row[k] for at, row in gaps.items()}, pair)
@@ -141,7 +143,7 @@ def posterior(scored: Scored, random_seed: int = 1) -> np.ndarray:
     """Draws of each judge's measure, shape (n_draws, n_judges)."""
     rng, judges = rng_of(random_seed), len(scored.observed)
     mean = scored.observed.mean()
-    tau, chance = _spread(scored.observed - mean, scored.alone)
+    tau, chance = _spread(((scored.observed - mean) ** 2).sum(), judges, scored.alone)
     drawn = rng.choice(tau, DRAWS, p=chance)[:, None] ** 2
     weight = drawn / (drawn + scored.alone)
     # the mean of all judges is known up to what they share, and to the spread of so many
@@ -161,31 +163,33 @@ def _within(drawn: np.ndarray, scored: Scored, measure: Measure) -> np.ndarray:
     return least + size * np.sin(np.clip(angle, 0, np.pi / 2)) ** 2
 
 
-def _spread(apart: np.ndarray, alone: float) -> tuple[np.ndarray, np.ndarray]:
-    """A grid of the spread of judges that are so far from their mean, and its posterior."""
+def _spread(squares: Any, judges: int, alone: Any) -> tuple[np.ndarray, np.ndarray]:
+    """A grid of the spread of judges, and its posterior given squares about their mean."""
     tau = np.linspace(0, MOST * SPREAD, POINTS)
-    total = alone + tau**2
-    log = -(len(apart) - 1) / 2 * np.log(total) - (apart @ apart) / (2 * total)
+    total = np.expand_dims(alone, -1) + tau**2
+    log = -(judges - 1) / 2 * np.log(total) - np.expand_dims(squares, -1) / (2 * total)
     log -= (tau / SPREAD) ** 2 / 2
-    chance = np.exp(log - log.max())
-    return tau, chance / chance.sum()
+    chance = np.exp(log - log.max(axis=-1, keepdims=True))
+    return tau, chance / chance.sum(axis=-1, keepdims=True)
 
 
-def _labels_needed(gap: float, scored: Scored) -> float:
-    """Labels with which two judges that differ by `gap` are told apart with probability `CHANCE`.
+def _labels_needed(gaps: np.ndarray, scored: Scored) -> np.ndarray:
+    """Labels with which two judges that differ so much are told apart with probability `CHANCE`.
 
     Of so many, that part of samples shows a difference of which the posterior is sure enough.
     """
     from scipy.special import ndtr
 
-    def spare(labels: Any) -> float:
-        alone = scored.alone * scored.labels / float(labels)
-        seen = abs(gap) - z_score(2 * CHANCE - 1) * np.sqrt(2 * alone)
-        tau, chance = _spread(np.array([seen, -seen]) / 2, alone)
-        kept = np.sqrt(tau**2 / (tau**2 + alone))
-        return float(chance @ ndtr(kept * seen / np.sqrt(2 * alone))) - BETTER
+    def spare(labels: Any) -> Any:
+        alone = scored.alone * scored.labels / labels
+        seen = np.abs(gaps) - z_score(2 * CHANCE - 1) * np.sqrt(2 * alone)
+        tau, chance = _spread(seen**2 / 2, 2, alone)
+        kept = np.sqrt(tau**2 / (tau**2 + alone[:, None]))
+        sure = ndtr(kept * (seen / np.sqrt(2 * alone))[:, None])
+        return (chance * sure).sum(axis=-1) - BETTER
 
-    return float(fewest(spare, 1, MOST_LABELS, start=scored.labels, part=0.01))
+    most = np.full(gaps.shape, MOST_LABELS)
+    return np.asarray(fewest(spare, 1, most, start=scored.labels, part=0.01), float)
 
 
 def _scored(judged: Judged, measure: Measure) -> tuple[Scored, int]:
