@@ -682,8 +682,9 @@ def test_a_verdict_that_could_not_be_read_is_a_verdict_or_dropped():
 @pytest.mark.slow
 def test_one_exact_takes_every_table_that_has_a_posterior():
     assert P.exact is classes.exact is P.items.exact
-    one, other = P.exact(COUNTS), classes.exact(COUNTS, interval="eti")
-    assert one["prevalence", COUNTS.classes[0]] == other["prevalence", COUNTS.classes[0]]
+    counts = several()
+    one, other = P.exact(counts), classes.exact(counts, interval="eti")
+    assert one["prevalence", counts.classes[0]] == other["prevalence", counts.classes[0]]
     with pytest.raises(bj.InputError, match="Counts"):
         P.exact(COUNTS, target="items")
     with refused(id="no-posterior"):
@@ -692,7 +693,8 @@ def test_one_exact_takes_every_table_that_has_a_posterior():
 
 @pytest.mark.slow
 def test_compare_puts_the_exact_posterior_beside_the_closed_forms():
-    made = classes.compare(COUNTS)
+    counts = several()
+    made = classes.compare(counts)
     assert EXACT_CLASSES.title in set(made["method"])
     with refused(id="other-design"):
         classes.compare(COUNTS, model=classes.PredictiveShares())
