@@ -16,6 +16,7 @@ from readings import readings
 
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import build_app
+from bayesjudge.cli.explain import steps
 
 
 def apps() -> dict[str, App]:
@@ -56,15 +57,6 @@ class Command(NamedTuple):
         code, text, told = run(self.line(path, renamed))
         assert code in (0, 1, 3), told
         return dict(leaves(json.loads(text)))
-
-
-def steps(app: Any, *before: str) -> Iterator[tuple[tuple[str, ...], Any]]:
-    """Every command of an app by its words, those of a group too."""
-    for name in app:
-        if not name.startswith("-"):
-            yield from steps(app[name], *before, name)
-    if before and app.default_command is not None:
-        yield before, app
 
 
 def run(line: Sequence[str]) -> tuple[int, str, str]:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 import sys
+from collections.abc import Iterator
 from difflib import get_close_matches
 from typing import Annotated
 
-from cyclopts import Parameter
+from cyclopts import App, Parameter
 
 from bayesjudge.core.errors import InputError, problem
 from bayesjudge.core.estimate import of_passes
@@ -26,8 +27,8 @@ HEADINGS = {
 TRIES = re.compile(r"(?<=^pass[@^])\d+(?=$|\s)")
 
 
-def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
-    """Say what a word on the screen means.
+def explain(*term: Annotated[str, Parameter(negative="", allow_leading_hyphen=True)]) -> None:
+    """Say what a word on the screen means, or an option.
 
     ```
     bayesjudge explain label shift
@@ -52,12 +53,38 @@ def explain(*term: Annotated[str, Parameter(negative="")]) -> None:
         return
     asked = " ".join(term)
     entry = meaning(asked)
+    options = [] if entry else _options(f"--{spelled(asked.lstrip('-')).replace(' ', '-')}")
+    for text, commands in options:
+        print("\n".join(in_lines(f"{asked} (option of {', '.join(commands)}): {text}", width)))
+    if options:
+        return
     if entry is None:
         every = [name for kind in HEADINGS for name in glossary(kind)]
         known = get_close_matches(spelled(asked), every, n=3, cutoff=0.5)
         hint = f"did you mean {', '.join(known)}?" if known else "bayesjudge explain lists all"
         raise InputError("explain", [problem("not-explained", asked=asked, hint=hint)])
     print("\n".join(in_lines(f"{asked}: {entry}", width)))
+
+
+def _options(name: str) -> list[tuple[str, list[str]]]:
+    """What the help says of an option, and the commands that say so."""
+    from bayesjudge.cli.commands import build_app
+
+    commands_by_text: dict[str, list[str]] = {}
+    for words, command in steps(build_app([], every=True)):
+        for option in command.assemble_argument_collection(parse_docstring=True):
+            if name in option.names and option.parameter.help:
+                commands_by_text.setdefault(str(option.parameter.help), []).append(" ".join(words))
+    return [*commands_by_text.items()]
+
+
+def steps(app: App, *before: str) -> Iterator[tuple[tuple[str, ...], App]]:
+    """Every command of an app by its words, those of a group too."""
+    for name in app:
+        if not name.startswith("-"):
+            yield from steps(app[name], *before, name)
+    if before and app.default_command is not None:
+        yield before, app
 
 
 def spelled(term: str) -> str:

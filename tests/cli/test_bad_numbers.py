@@ -3,10 +3,11 @@
 import re
 
 import pytest
-from commands import commands, run, steps
+from commands import commands, run
 
 import bayesjudge as bj
 from bayesjudge.cli.commands import build_app
+from bayesjudge.cli.explain import steps
 
 #: Options whose number nothing limits, or that only a sampled model uses.
 FREE = {"--seed", "--step", "--unit", "--center-at", "--cutoff", "--alpha", "--half-width"}

@@ -17,12 +17,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import steps
+from commands import options_by_command
 from refusals import command_refused
 
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.commands import COMMANDS, build_app
+from bayesjudge.cli.explain import steps
 from bayesjudge.cli.options import FORMATS
 from bayesjudge.cli.priors import Priors
 from bayesjudge.core import methods
@@ -550,6 +551,13 @@ def test_words_are_explained(run):
 
 
 @pytest.mark.slow
+def test_every_option_is_explained(capsys):
+    for name in {name for names in options_by_command().values() for name in names}:
+        if name.startswith("--"):
+            assert main(["explain", name]) == 0, name
+            assert main(["explain", name.removeprefix("--")]) == 0, name
+
+
 def test_each_word_of_a_table_is_explained():
     """The first column of every kept screen: methods, and what is measured."""
     from bayesjudge.cli.explain import QUANTITIES, meaning
