@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from commands import commands
 from conftest import MODULES as CONTRACTS
 from numpydoc.validate import validate
 
@@ -354,6 +355,19 @@ def test_a_command_without_sampling_loads_what_it_uses(tmp_path):
     code = f"from bayesjudge.cli import main; main({arguments!r})"
     loaded = set(loaded_by(code, (*SAMPLERS, *HEAVY))) & {*SAMPLERS, *HEAVY}
     assert loaded == ALLOWED
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", ["panel", "gate", "bias", "judge"])
+def test_tests_of_tables_do_without_the_slowest_part_of_scipy(name, tmp_path):
+    """Its import takes as long as all that these commands compute."""
+    command = commands()[name if name != "judge" else "prevalence"]
+    command.table.to_csv(tmp_path / "rows.csv", index=False)
+    line = command.line(tmp_path / "rows.csv")
+    line = [name, *line[1:]] if name == "judge" else line
+    code = f"from bayesjudge.cli import main; main({[x for x in line if x != '--json']!r})"
+    slow = ("scipy.stats", "scipy.optimize")
+    assert not {*slow} & {*loaded_by(code, slow)}
 
 
 EVERY_CLOSED_FORM = f"""

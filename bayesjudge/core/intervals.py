@@ -232,3 +232,17 @@ def _checked(subject: str, successes: Any, trials: Any) -> tuple[np.ndarray, np.
     problem = f"successes must lie between 0 and trials, got (successes, trials) {shown}"
     expect(subject, not bad.any(), problem)
     return np.clip(k, 0, n), n
+
+
+def hypergeometric_tails(k: float, items: float, right: float, drawn: float) -> tuple[float, float]:
+    """P(at most k) and P(at least k) right ones among those drawn."""
+    from scipy.special import gammaln
+
+    low, high = max(0.0, drawn + right - items), min(drawn, right)
+    x = np.arange(low, high + 1)
+    logs = gammaln(right + 1) - gammaln(x + 1) - gammaln(right - x + 1)
+    rest, missed = items - right, drawn - x
+    logs += gammaln(rest + 1) - gammaln(missed + 1) - gammaln(rest - missed + 1)
+    weights = np.exp(logs - logs.max())
+    weights /= weights.sum()
+    return float(weights[x <= k].sum()), float(weights[x >= k].sum())

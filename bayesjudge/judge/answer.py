@@ -401,12 +401,13 @@ def _whole(judged: Judged) -> Judged | None:
     verdicts = judged.verdicts
     if verdicts is None or judged.people is not None or not judged.design.is_sample:
         return None
-    from scipy.stats import chi2_contingency
-
     counts = np.array([(p.labelled, p.all_n.sum() - p.labelled) for p in judged.pairs.values()])
     seen = counts.any(axis=1)
-    if not judged.complete and chi2_contingency(counts[seen]).pvalue < UNEVEN:
-        return None
+    if not judged.complete:
+        from scipy.stats import chi2_contingency  # slow to load
+
+        if chi2_contingency(counts[seen]).pvalue < UNEVEN:
+            return None
     return Judged(replace(verdicts, dim="stratum"), tuned=judged.tuned)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from bayesjudge.core.errors import checking, expect
-from bayesjudge.core.intervals import z_score
+from bayesjudge.core.intervals import hypergeometric_tails, z_score
 from bayesjudge.core.labels import read_labels
 from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import how_many
@@ -337,21 +337,28 @@ def _looked_at(
 def _more_errors(
     name: str, value: str, within: np.ndarray, rest: np.ndarray, numeric: bool
 ) -> Finding:
-    from scipy import stats
-
     if numeric:
-        varies = np.ptp(np.concatenate([within, rest])) > 0
-        p = stats.ttest_ind(within, rest, equal_var=False, alternative="greater").pvalue
-        p = p if varies and not np.isnan(p) else 1.0
+        p = _larger_mean(within, rest)
         here, there = (f"{part.mean():.2g}" for part in (within, rest))
         words = f"judge and people are {here} apart on average, elsewhere {there}"
     else:
-        table = [[within.sum(), len(within) - within.sum()], [rest.sum(), len(rest) - rest.sum()]]
-        p = stats.fisher_exact(table, alternative="greater").pvalue
+        wrong, n = within.sum(), len(within)
+        _, p = hypergeometric_tails(wrong, n + len(rest), wrong + rest.sum(), n)  # Fisher's test
         here, there = (f"{100 * part.mean():.0f} %" for part in (within, rest))
         words = f"the judge is wrong on {here}, elsewhere on {there}"
     text = f"{name} {value}: {words} ({how_many(len(within), 'labelled output')})"
-    return Finding(name, value, text, float(p), len(within))
+    return Finding(name, value, text, p, len(within))
+
+
+def _larger_mean(one: np.ndarray, other: np.ndarray) -> float:
+    """Welch's test that the first mean is larger, by its p-value; 1 of numbers that do not vary."""
+    from scipy.special import stdtr
+
+    parts = np.array([x.var(ddof=1) / len(x) for x in (one, other)])
+    if parts.sum() == 0:
+        return float(one.mean() <= other.mean())
+    free = parts.sum() ** 2 / (parts**2 / (np.array([len(one), len(other)]) - 1)).sum()
+    return float(stdtr(free, (other.mean() - one.mean()) / np.sqrt(parts.sum())))
 
 
 def _slope(

@@ -8,11 +8,12 @@ from itertools import combinations
 
 import numpy as np
 import pandas as pd
-from scipy.special import bdtr, bdtrc, betainc, gammaln, ndtr
+from scipy.special import bdtr, bdtrc, betainc, ndtr
 
 from bayesjudge.core.diagnosis import AGAINST, cautions_of, contradicted, findings
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.estimate import Assumption, Caution, Diagnosis, Quantity, Target
+from bayesjudge.core.intervals import hypergeometric_tails
 from bayesjudge.core.label_design import Identified, checked
 from bayesjudge.core.randomization import p_value, same_shares, samples_for
 from bayesjudge.core.screen import few
@@ -178,7 +179,7 @@ def _independence_p(n: int, first: int, second: int, both: int, r: float) -> flo
     if min(first, n - first) * min(second, n - second) >= MANY_EXPECTED * n:
         # the tail of the t test as a beta integral, which has its limit 0 at r = 1 and -1
         return float(betainc(n / 2 - 1, 0.5, (1 - r) * (1 + r)))
-    return min(1.0, 2 * min(_hypergeometric_tails(both, n, second, first)))
+    return min(1.0, 2 * min(hypergeometric_tails(both, n, second, first)))
 
 
 def effective_judges(votes: Votes) -> dict[int, float]:
@@ -378,26 +379,12 @@ def cell_p_values(votes: Votes) -> pd.DataFrame:
         n, right = table.sum(axis=-1), table[..., truth]
         all_n, all_right = n.sum(axis=0), right.sum(axis=0)
         for i, j in np.argwhere((n > 0) & (n < all_n)):
-            tails = _hypergeometric_tails(right[i, j], all_n[j], all_right[j], n[i, j])
+            tails = hypergeometric_tails(right[i, j], all_n[j], all_right[j], n[i, j])
             elsewhere = (all_right[j] - right[i, j]) / (all_n[j] - n[i, j])
             rates = (right[i, j] / n[i, j], elsewhere, min(1.0, 2 * min(tails)))
             rows.append((votes.judges[j], votes.generators[i], name, *rates))
     columns = ["judge", "generator", "rate", "here", "elsewhere", "p_value"]
     return pd.DataFrame(rows, columns=columns)
-
-
-def _hypergeometric_tails(
-    k: float, items: float, right: float, drawn: float
-) -> tuple[float, float]:
-    """P(at most k) and P(at least k) right ones among those drawn."""
-    low, high = max(0.0, drawn + right - items), min(drawn, right)
-    x = np.arange(low, high + 1)
-    logs = gammaln(right + 1) - gammaln(x + 1) - gammaln(right - x + 1)
-    rest, missed = items - right, drawn - x
-    logs += gammaln(rest + 1) - gammaln(missed + 1) - gammaln(rest - missed + 1)
-    weights = np.exp(logs - logs.max())
-    weights /= weights.sum()
-    return float(weights[x <= k].sum()), float(weights[x >= k].sum())
 
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
