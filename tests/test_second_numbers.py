@@ -21,6 +21,7 @@ from bayesjudge.cli.shapes.table import Column, Table
 from bayesjudge.core.counting import draw_patterns
 from bayesjudge.core.distributions import log_dirichlet
 from bayesjudge.core.draws import tabulate_contrasts, tabulate_ranks
+from bayesjudge.core.intervals import hypergeometric_tails
 from bayesjudge.decide import needs
 from bayesjudge.decide.gate import _next_to_an_end
 from bayesjudge.judge import selection
@@ -239,7 +240,7 @@ def test_a_change_is_seen_with_the_power_of_which_it_is_the_smallest(labels):
 def test_tails_of_right_votes_are_those_of_draws_without_replacement(items, right, drawn):
     law = stats.hypergeom(items, right, drawn)
     for k in range(max(0, drawn + right - items), min(drawn, right) + 1):
-        found = checks._hypergeometric_tails(k, items, right, drawn)
+        found = hypergeometric_tails(k, items, right, drawn)
         assert_allclose(found, (law.cdf(k), law.sf(k - 1)))
 
 

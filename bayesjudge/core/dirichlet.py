@@ -21,6 +21,7 @@ NODES, MOST_NODES = 32, 8192
 AGREED = 1e-10
 #: How far off a quantile is at most, as a share of the range of the scale.
 TOLERANCE = 1e-9
+#: Numbers of an array of rows, values and nodes.
 _CHUNK = 2_000_000
 
 
@@ -55,11 +56,7 @@ def distribution(weights: Any, values: Any, at: Any) -> tuple[np.ndarray, np.nda
     weights = np.broadcast_to(weights, (*shape, scale.size))
     steps = np.broadcast_to(steps, (*shape, scale.size))
     flat_w, flat_s = weights.reshape(-1, scale.size), steps.reshape(-1, scale.size)
-    below, density = np.empty(len(flat_w)), np.empty(len(flat_w))
-    rows = max(1, _CHUNK // (NODES * scale.size))
-    for i in range(0, len(flat_w), rows):
-        part = slice(i, i + rows)
-        below[part], density[part] = _gil_pelaez(flat_w[part], flat_s[part])
+    below, density = _gil_pelaez(flat_w, flat_s)
     return below.reshape(shape), density.reshape(shape) / width
 
 
@@ -143,6 +140,12 @@ def _trapezoid(
     weights: np.ndarray, steps: np.ndarray, low: np.ndarray, h: np.ndarray, nodes: int
 ) -> tuple[np.ndarray, np.ndarray]:
     """P(mean <= t) and its derivative by the trapezoidal rule from `low` in steps of `h`."""
+    rows = max(1, _CHUNK // (nodes * weights.shape[1]))
+    if len(low) > rows:
+        parts = [slice(i, i + rows) for i in range(0, len(low), rows)]
+        each = [_trapezoid(weights[p], steps[p], low[p], h[p], nodes) for p in parts]
+        below, density = map(np.concatenate, zip(*each, strict=True))
+        return below, density
     u = np.exp(low[:, None] + h[:, None] * np.arange(nodes))
     x = u[:, None, :] * steps[:, :, None]
     squared = 1 + x * x

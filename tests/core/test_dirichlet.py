@@ -1,6 +1,7 @@
 """The exact posterior of a mean score, against Beta distributions, simulation and symmetry."""
 
 import time
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -120,3 +121,19 @@ def test_many_values_match_draws():
         exact = float(dirichlet.distribution(weights, values, at)[0])
         noise = 5 * np.sqrt(exact * (1 - exact) / draws.size)
         assert abs((draws <= at).mean() - exact) < noise
+
+
+@pytest.mark.slow
+def test_nodes_that_are_doubled_are_asked_in_parts(monkeypatch):
+    """Of weights far apart, in rows that all need most nodes: the same bits in as much memory."""
+    values = np.sort(np.random.default_rng(1).normal(size=400))
+    weights = np.full((100, 400), 1 / 400)
+    weights[:, 200], weights[:, 10:40] = 3000, 1
+    at = np.linspace(values[100], values[300], 100)
+    tracemalloc.start()
+    found = dirichlet.distribution(weights, values, at)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * 8 * dirichlet._CHUNK
+    monkeypatch.setattr(dirichlet, "_CHUNK", dirichlet._CHUNK // 8)
+    assert np.array_equal(dirichlet.distribution(weights, values, at), found)
