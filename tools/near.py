@@ -10,6 +10,7 @@ Nothing has to be listed. It is the quick answer while writing; `make test` is t
 from __future__ import annotations
 
 import argparse
+import functools
 import re
 import subprocess
 import sys
@@ -43,8 +44,15 @@ def _importing(path: Path) -> list[str]:
     """Test files that import a file of the package by its name; those that are named so first."""
     package, name = ".".join(path.parts[:-1]).replace(".", r"\."), path.stem
     imports = re.compile(rf"from {package}(\.{name} import| import [^\n]*\b{name}\b)")
-    tests = sorted((TOP / "tests").rglob("test_*.py"), key=lambda p: (name not in p.stem, p))
-    return [str(test.relative_to(TOP)) for test in tests if imports.search(test.read_text())]
+    tests = sorted(_tests().items(), key=lambda test: name not in Path(test[0]).stem)
+    return [path for path, text in tests if imports.search(text)]
+
+
+@functools.cache
+def _tests() -> dict[str, str]:
+    """The text of each test file, by its path."""
+    found = sorted((TOP / "tests").rglob("test_*.py"))
+    return {str(path.relative_to(TOP)): path.read_text() for path in found}
 
 
 def _there(*patterns: str) -> list[str]:
