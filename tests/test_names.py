@@ -56,7 +56,7 @@ def perhaps_no_column():
             raise
 
 
-@pytest.mark.fast_one_in(33)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", READINGS)
 def test_columns_that_numbers_name(name):
     one = READINGS[name]

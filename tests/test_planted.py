@@ -639,6 +639,7 @@ def test_a_judge_that_says_the_opposite_is_told():
     assert "polarity" in {c.id for c in bj.ratings.endorsement_rates(ratings).cautions}
 
 
+@pytest.mark.slow
 def test_endorsements_have_students_interval_over_items():
     table = bj.ratings.simulate(random_seed=2, set_items=1.0)
     made = bj.ratings.Ratings.from_frame(

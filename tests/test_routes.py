@@ -215,7 +215,7 @@ NOT_READ = {
 }
 
 
-@pytest.mark.fast_one_in(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", NOT_READ)
 def test_a_file_of_another_kind_is_refused_in_words(kind, tmp_path):
     one, (id, write) = COMMANDS["prevalence"], NOT_READ[kind]

@@ -461,7 +461,7 @@ HOSTILE_HEADERS = {
 }
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("words", HOSTILE_HEADERS.values(), ids=HOSTILE_HEADERS)
 def test_hostile_headers(saved, words):
     edit(saved, lambda header: header.update(words))

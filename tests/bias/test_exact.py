@@ -213,6 +213,7 @@ def test_one_row_a_verdict_tells_the_plain_gap_and_who_wins():
         bias.Orders.from_verdicts(table.assign(right=table["left"]), **LONG, tie_value="tie")
 
 
+@pytest.mark.slow
 def test_the_answer_names_the_gap_the_winner_and_parts_of_a_hundred():
     orders = bias.Orders.from_verdicts(duels(), **LONG, tie_value="tie")
     made = bias.position_bias(orders)

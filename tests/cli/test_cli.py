@@ -422,6 +422,7 @@ def test_calibration_is_taught_where_it_is_missing(run):
     assert wrong.splitlines()[1:] == err.splitlines()[1:]
 
 
+@pytest.mark.slow
 def test_predictive_values_have_no_prior_on_sensitivity(run):
     command = [*COLUMNS, "--calibration", "by_verdict", "--prior-sensitivity", "0.9:20"]
     with command_refused(id="no-prior-of", name="sensitivity"):
@@ -438,6 +439,7 @@ def test_an_option_by_another_name_is_recognised(run, said, meant):
     assert f"Unknown option: {said}. Did you mean {meant}?" in err
 
 
+@pytest.mark.slow
 def test_every_option_that_is_missing_is_told_at_once(run):
     code, _, err = run("bias")
     assert code == 2

@@ -247,6 +247,7 @@ def test_labels_of_one_generator_answer_at_once_be_they_few(
     assert found[0] == found[1]
 
 
+@pytest.mark.slow
 def test_rows_of_several_generators_without_their_column_are_told_how_to_name_it(
     long, tmp_path, capsys
 ):

@@ -220,6 +220,7 @@ def test_every_option_has_its_help():
     assert every == []
 
 
+@pytest.mark.slow
 def test_every_command_that_answers_writes_a_page():
     for command, options in options_by_command().items():
         assert ("--html" in options) == (command not in NO_PAGE), command

@@ -333,7 +333,7 @@ def test_several_people_of_disagreements(capsys, folder, tmp_path):
     assert "--people needs --disagreements" in capsys.readouterr().err
 
 
-@pytest.mark.fast_one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "more", "words"),
     [
@@ -504,7 +504,7 @@ def test_pages_of_scores_and_of_grades(capsys, folder, tmp_path):
     assert "What the judge says of what people say" in page.read_text()
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "more", "words"),
     [

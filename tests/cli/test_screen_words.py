@@ -558,6 +558,7 @@ def test_judges_that_cannot_be_told_apart_do_not_surely_suffice():
     assert "between judges (judge_sd)" in names["negative-variance"]
 
 
+@pytest.mark.slow
 def test_a_panel_without_labels_says_once_that_there_is_no_interval():
     table = panels.simulate(labelled=0, random_seed=1)
     votes = panels.Votes.from_frame(table)
@@ -762,6 +763,7 @@ def test_data_that_contradict_the_declared_design_are_not_quoted():
     assert prevalence.answer(*prevalence.closed_forms(right), prevalence.exact(right)).known
 
 
+@pytest.mark.slow
 def test_one_of_several_systems_that_contradicts_its_design_is_named():
     each = [np.array(pair) for pair in zip(BY_VERDICT, (900, 500, 100, 90, 100, 80), strict=True)]
     counts = prevalence.Counts(*each, calibration="random", systems=("guard", "other"))
@@ -971,6 +973,7 @@ def test_bounds_without_a_value_are_one_line(tmp_path, capsys):
     assert not re.search(r"Mean endorsement +– ", out)
 
 
+@pytest.mark.slow
 def test_what_the_judge_gives_more_than_people_is_told_of_each_system():
     """Of a it is known, of b not; as of each alone."""
     scores = prevalence.scores

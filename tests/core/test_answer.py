@@ -86,6 +86,7 @@ def test_the_pooled_model_is_quoted_if_it_was_asked_for():
         assert P.answer(*made, fit).method.id == quoted
 
 
+@pytest.mark.slow
 def test_one_system_without_labels_leaves_the_others_an_answer():
     found = P.answer(*results(two_systems((40, 40), (36, 36), (30, 30), (24, 24))))
     assert found.known

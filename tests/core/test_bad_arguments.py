@@ -153,6 +153,7 @@ def test_what_is_no_model_of_counts(verb, model):
         called(MODELS["Counts"][0], model)
 
 
+@pytest.mark.slow
 def test_a_model_of_ones_own_says_by_itself_what_suits():
     class Mine(bj.prevalence.ErrorRates):
         pass

@@ -28,7 +28,7 @@ def test_two_values_are_a_beta_distribution(weights):
     assert_allclose(found, beta.ppf(probs, weights[1], weights[0]), rtol=0, atol=TOLERANCE)
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "counts", [(0, 0, 0, 0, 10), (0, 1, 0, 3, 2), (5, 30, 100, 200, 165), (0, 0, 1, 0, 0)]
 )

@@ -52,6 +52,7 @@ def test_rows_of_shares_stand_for_themselves():
     assert density == pytest.approx(sum(density for _, density in single))
 
 
+@pytest.mark.slow
 def test_one_part_is_the_whole():
     with pm.Model() as model:
         share = pt.exp(log_dirichlet("share", np.array([3.0])))

@@ -24,6 +24,7 @@ def same_counts(ours, theirs):
     }
 
 
+@pytest.mark.slow
 def test_votes_of_code_feedback_are_those_of_the_source():
     ours = datasets.code_feedback_votes()
     theirs = pd.read_csv(shared("data/code_feedback/votes_repaired.csv.gz"))
@@ -98,6 +99,7 @@ def test_ratings_of_dices_are_those_of_the_source():
     same_counts(counted[theirs.columns], theirs)
 
 
+@pytest.mark.slow
 def test_ratings_of_dices_have_the_totals_and_the_agreement_of_their_source():
     """350 conversations, 123 people each; Krippendorff's alpha as listed with the shared data."""
     ours = datasets.dices().query("rater != 'expert'")

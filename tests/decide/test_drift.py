@@ -70,6 +70,7 @@ def test_flips_are_counted_by_hand():
     assert made.estimate["pass_rate_change"].value == 0
 
 
+@pytest.mark.slow
 def test_a_table_without_a_flip_does_not_claim_certainty():
     """Two imaginary items, one of each sign, are all that varies."""
     old = pd.DataFrame({"item": range(50), "verdict": [1] * 30 + [0] * 20})
@@ -85,6 +86,7 @@ def test_a_table_without_a_flip_does_not_claim_certainty():
     assert labelled.power(0.1) == pytest.approx(stats.norm.sf(corrected - 0.1 / error), rel=1e-3)
 
 
+@pytest.mark.slow
 def test_a_change_that_one_test_would_see_is_none_among_three():
     old = pd.DataFrame({"item": range(100), "verdict": [1] * 60 + [0] * 40})
     new = old.assign(verdict=[0] * 8 + [1] * 52 + [1] * 1 + [0] * 39)

@@ -208,6 +208,7 @@ def test_what_was_not_drawn_is_refused():
     assert monitor.n_labels == 5
 
 
+@pytest.mark.slow
 def test_a_file_resumes_and_refuses_other_data(tmp_path):
     monitor, truth = monitored("uncertain")
     for _ in range(3):

@@ -222,6 +222,7 @@ def test_a_perfect_judge_has_an_interval():
         assert 0.5 < found[name].low < 0.99
 
 
+@pytest.mark.slow
 def test_outputs_that_share_items_have_wider_intervals():
     """Three rows an item, on which the judge errs alike: a third of the items' worth."""
     rng = np.random.default_rng(3)
@@ -643,6 +644,7 @@ def test_rates_beside_closed_forms_are_the_same_numbers(design, right):
         assert here["sensitivity"].value == pytest.approx(good[0] / sum(good))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("rows", [1, 3])
 def test_rates_of_rows_that_share_items_are_the_same_numbers(rows):
     """Of items with a row each, and with several, of which whole items are weighed."""

@@ -56,7 +56,7 @@ def plain_maximum(battles, source, ties=True, order=False, style=False):
     return found[:K] - found[:K].mean()
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "asked", [{}, {"order": True}, {"ties": False}, {"style": True, "order": True}], ids=str
 )

@@ -163,6 +163,7 @@ def test_swapped_verdicts_belong_to_the_judge_of_their_row():
     assert read.unparsed == (40,)
 
 
+@pytest.mark.slow
 def test_both_games_of_two_answers_are_one_item():
     """A judge that says the same in both orders tells no more than in one."""
     table = games().assign(copy=lambda t: t["winner"])

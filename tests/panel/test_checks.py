@@ -97,6 +97,7 @@ def test_labels_that_contradict_the_majority_are_named():
     assert "majority-contradicted" in names(simulated(specificity=(0.2, 0.2, 0.2, 0.3)))
 
 
+@pytest.mark.slow
 def test_a_panel_without_labels_says_so():
     votes = simulated()
     assert names(votes.hide(*votes.generators)) == {"no-labels"}

@@ -129,6 +129,7 @@ def test_em_reproduces_caries():
     assert_allclose(found.rates.confusion[:, 0, 0], specificity, atol=6e-4)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("name", "accuracy"), [("rte", 0.9275), ("bluebird", 0.898)])
 def test_em_is_as_accurate_as_published(name, accuracy):
     votes = crowd(name)
@@ -260,6 +261,7 @@ def test_a_third_response_says_what_skipping_does_not():
     assert widths[1] < 0.9 * widths[0]
 
 
+@pytest.mark.slow
 def test_difference_is_exact_where_all_items_are_labelled():
     votes = Votes.from_frame(bj.panel.simulate(labelled=300, random_seed=1))
     table = bj.panel.difference(votes).table
@@ -366,6 +368,7 @@ def test_logit_shift_leaves_the_generator_itself_out():
         assert hidden[row] == pytest.approx(bj.panel.logit_shift(votes)[row])
 
 
+@pytest.mark.slow
 def test_model_assisted_knows_what_is_labelled():
     votes = Votes.from_frame(bj.panel.simulate(labelled=300, random_seed=1))
     table = bj.panel.model_assisted(votes).table

@@ -53,6 +53,7 @@ def test_other_tables_make_the_same_votes(library):
     )
 
 
+@pytest.mark.slow
 def test_patterns_are_counted():
     votes = bj.panel.Votes.from_frame(
         bj.panel.simulate(items=500, random_seed=1), calibration="random"

@@ -90,6 +90,7 @@ def test_no_bad_label_excludes_1_and_no_good_one_0():
     assert P.exact(all_bad)["prevalence"].low == 0
 
 
+@pytest.mark.slow
 @ONE_VERDICT
 def test_the_answer_is_bounds_and_the_labels_to_buy(counts, words):
     made = [*P.closed_forms(counts), P.exact(counts)]
@@ -143,6 +144,7 @@ def test_few_items_without_a_label_leave_the_value():
     assert P.answer(*P.closed_forms(few), P.exact(few)).known
 
 
+@pytest.mark.slow
 def test_without_items_of_a_verdict_nothing_is_missing():
     """A judge that passes everything: labels on passes tell the share."""
     made = P.exact(P.Counts(960, 960, 38, 38, 2, 0, calibration="by_verdict"))

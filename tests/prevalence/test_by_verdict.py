@@ -57,7 +57,7 @@ def test_the_judge_is_taken_for_better_than_chance():
     assert found.missed.value + found.passed.value < 300
 
 
-@pytest.mark.fast_one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("labels", [10, 20, 80])
 @pytest.mark.parametrize("right", [0.0, 0.05, 0.2])
 def test_a_judge_that_labels_show_to_be_worse_than_chance_is_counted_as_it_is(labels, right):

@@ -216,6 +216,7 @@ def pairs(first, second, truth):
     return pd.DataFrame(columns)
 
 
+@pytest.mark.slow
 def test_two_orders_are_one_verdict_and_a_tie_where_they_differ():
     every = [(a, b) for a in range(3) for b in range(3)]
     table = pairs(*zip(*every, strict=True), [None] * 9)
@@ -379,6 +380,7 @@ def test_labels_chosen_by_the_truth_tell_of_the_verdict_only(calibration, total)
     assert_allclose(np.exp(logs[..., known]).sum(axis=-1), total)
 
 
+@pytest.mark.slow
 def test_items_of_a_verdict_are_all_items_that_got_it():
     """The model of labels by verdict counts labelled items too, by verdict and class."""
     from pytensor import function

@@ -189,7 +189,7 @@ def test_interval_covers_by_the_equation_and_not_by_the_printed_listing(theta, f
 # Difference, post-stratified ---------------------------------------------------------------------
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("ci_prob", [0.8, 0.95])
 @pytest.mark.parametrize(
     "counts",

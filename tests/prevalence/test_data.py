@@ -61,6 +61,7 @@ def test_every_kind_of_table_gives_the_same_counts():
     assert fields_of(read(pl.from_pandas(words), pass_value="yes", fail_value=["no"])) == EXPECTED
 
 
+@pytest.mark.slow
 def test_duckdb_counts_where_the_rows_are():
     duckdb = pytest.importorskip("duckdb")
     relation = duckdb.from_df(TABLE)
@@ -168,6 +169,7 @@ def test_verdicts_that_failed_to_parse_need_a_decision():
     assert fields_of(named) == fields_of(dropped)
 
 
+@pytest.mark.slow
 def test_repeated_items_are_an_error():
     table = TABLE.assign(item=[1, 2, 3, 4, 5, 5, 6], system="a")
     with refused("system", "item", subject="table"):

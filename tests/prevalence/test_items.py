@@ -389,6 +389,7 @@ def test_simultaneous_intervals_are_wider_and_of_two_systems_the_same():
     assert all_.high - all_.low == pytest.approx(one.high - one.low, rel=0.05)
 
 
+@pytest.mark.slow
 def test_several_judges_of_several_systems_stand_side_by_side_and_point_to_panel():
     log = module.simulate(items=100, repeats=2, labelled=40, random_seed=1)
     other = module.simulate(items=100, repeats=2, labelled=40, random_seed=1, sensitivity=0.8)
@@ -502,7 +503,7 @@ def evaluated(items, spec, point, moved=None):
 NAMES = "difficulty", "leniency", "interaction"
 
 
-@pytest.mark.fast_one_in(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
     from bayesjudge.prevalence.items._pymc import log_likelihood

@@ -24,7 +24,7 @@ def table(systems=None, seed=1):
     return made.sample(frac=1, random_state=3).reset_index(drop=True)
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 @pytest.mark.parametrize("systems", [None, ["b", "a", "c"]])
 def test_halves_add_up_to_the_whole(calibration, systems):
@@ -76,7 +76,7 @@ def test_labels_of_further_items_are_added(calibration):
     assert same(counts.with_labels(labels, of_counted_items=False), whole)
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "words"),
     [

@@ -46,6 +46,7 @@ def table():
     return simulated(np.random.default_rng(1))
 
 
+@pytest.mark.slow
 def test_it_is_the_difference_estimator_of_a_table_of_differences(table):
     wide = table.pivot(index="item", columns="system", values=["score", "truth"])
     by_hand = pd.DataFrame({name: wide[name]["x"] - wide[name]["y"] for name in ("score", "truth")})
@@ -69,6 +70,7 @@ def test_all_labelled_it_is_the_paired_t_test():
     assert differences(made)[0]["probability"] == pytest.approx(1 - one_sided)
 
 
+@pytest.mark.slow
 def test_names_turned_round_turn_the_sign(table):
     turned = table.assign(system=table["system"].map({"x": "y", "y": "x"}))
     (one,), (other,) = (differences(P.paired_difference(paired(each))) for each in (table, turned))
@@ -77,6 +79,7 @@ def test_names_turned_round_turn_the_sign(table):
     assert one["probability"] == pytest.approx(1 - other["probability"])
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("ends", [(0, 10), (-5, 5)])
 def test_other_scales_are_only_other_units(table, ends):
     def moved(x):
@@ -88,6 +91,7 @@ def test_other_scales_are_only_other_units(table, ends):
     assert [*made] == pytest.approx([*expected / 10])
 
 
+@pytest.mark.slow
 def test_passes_and_fails_are_compared_as_shares(table):
     passes = table.assign(truth=(table["truth"] >= 60).where(table["truth"].notna()).astype(float))
     made = [
@@ -105,6 +109,7 @@ def test_passes_and_fails_are_compared_as_shares(table):
     assert weight == pytest.approx(best)
 
 
+@pytest.mark.slow
 def test_only_shared_items_count(table):
     more = pd.DataFrame({"item": [1001, 1002], "system": ["x", "y"], "score": [99.0, 0.0]})
     more["truth"] = [100.0, 0.0]
@@ -117,6 +122,7 @@ def test_only_shared_items_count(table):
     assert paired(without).shared == {("x", "y"): 199}
 
 
+@pytest.mark.slow
 def test_labels_of_one_system_alone_count_as_none(table):
     torn = table.copy()
     first = torn.index[(torn["system"] == "x") & torn["truth"].notna()][:10]
@@ -149,6 +155,7 @@ def test_what_cannot_be_compared_is_refused_with_its_reason(table):
         paired(table, truth_scale=(0, 50))
 
 
+@pytest.mark.slow
 def test_three_systems_are_compared_by_two(table):
     third = table[table["system"] == "x"].assign(system="z", item=lambda t: t["item"] + 100)
     found = paired(pd.concat([table, third]))
@@ -215,6 +222,7 @@ def test_what_is_common_to_both_systems_cancels():
     assert min(ratios) > 1.1
 
 
+@pytest.mark.slow
 def test_rare_differences_have_intervals_that_do_not_vanish():
     rng = np.random.default_rng(3)
     table = simulated(rng, n=300, labelled=60, effect=0.0)

@@ -517,6 +517,7 @@ def test_importance_is_nuts(fit_of, others):
         assert abs(exact[entry].value - array.mean()) < 5 * error, entry
 
 
+@pytest.mark.slow
 def test_intervals_of_weighed_draws():
     rng = np.random.default_rng(1)
     draws = rng.normal(size=200_000)
@@ -741,6 +742,7 @@ def test_a_gate_says_what_it_takes_labels_for(at_least, outcome, variant):
     assert f"{granted.text}; {undone.text}." in str(made)
 
 
+@pytest.mark.slow
 def test_as_many_wrong_labels_as_a_gate_names_undo_it():
     """Shift the limit by them: it stands at the threshold."""
     counts = P.Counts(1000, 850, 180, 165, 20, 14, calibration="random")

@@ -189,6 +189,7 @@ def test_much_data_gives_the_delta_method():
     assert_allclose(found.interval(0.95), [low, high], atol=1e-5)
 
 
+@pytest.mark.slow
 def test_a_perfect_and_well_known_judge_gives_a_beta():
     counts = P.Counts(40, 25, 10**8, 10**8, 10**8, 10**8, calibration="by_truth")
     found = posterior_of(counts, P.ErrorRates())

@@ -64,6 +64,7 @@ def test_items_labelled_under_one_system_do_not_count():
     assert caution.numbers["items"] == 100
 
 
+@pytest.mark.slow
 def test_all_labels_alike_say_nothing_of_judges():
     assert not told(read(prompts(2000, good=1.0)))
 

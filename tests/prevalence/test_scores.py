@@ -260,6 +260,7 @@ def test_stacked_curves_are_quoted_whether_they_gain_or_cost():
     assert S.answer(*S.closed_forms(few)).quoted.method.id == "difference-tuned"
 
 
+@pytest.mark.slow
 def test_models_of_a_rising_truth_say_so_where_it_does_not_rise():
     numbers, passes = u_shaped(2, labelled=200), u_shaped(2, numeric=False, labelled=400)
     models = [
@@ -762,6 +763,7 @@ def test_the_models_means_of_bins_are_those_that_draws_have():
     assert_allclose(chances @ np.arange(1, 6), found["bin_mean"], atol=1e-9)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", [S.TruthGivenScore(), S.RisingMean()])
 def test_all_shares_of_cells_together_weigh_what_the_model_says(model):
     model = replace(model, share_concentration=3.0)

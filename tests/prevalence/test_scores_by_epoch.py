@@ -43,7 +43,7 @@ def numbers(scores):
     return pd.concat([one.table.assign(method=one.method.title) for one in estimates])
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", [lambda table: table, pl.from_pandas], ids=["pandas", "polars"])
 @pytest.mark.parametrize("uneven", [False, True])
 def test_rows_of_an_item_count_as_one_with_their_means(kind, uneven):

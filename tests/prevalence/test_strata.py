@@ -641,6 +641,7 @@ def test_external_labels_tell_the_rates_only(calibration):
         assert_mc_sd(fit.idata["posterior"]["prevalence"], exact.sd)
 
 
+@pytest.mark.slow
 def test_closed_forms_take_each_label_for_what_it_tells():
     both = {
         d: P.Counts(*CELLS, calibration=d, external_labels=EXTERNAL)

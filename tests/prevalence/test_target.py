@@ -160,7 +160,7 @@ def test_numbers_of_good_items_are_those_of_the_grid(cells, calibration, better_
 LARGE = (1000, 640, 70, 61, 50, 33)
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("cells", [LARGE, (400, 210, 12, 8, 15, 8)], ids=str)
 @pytest.mark.parametrize("calibration", ["random", "by_truth"])
 def test_means_of_items_and_of_the_population_are_tied(cells, calibration):
@@ -210,6 +210,7 @@ def test_numbers_of_strata_add_up():
     assert np.isnan(refused["overall_prevalence"]).all()
 
 
+@pytest.mark.slow
 def test_too_many_items_are_for_sampling():
     items = round(2 * PAIRS**0.5)
     for n, answered in ((items - 10, True), (items + 10, False)):

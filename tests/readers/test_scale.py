@@ -146,7 +146,7 @@ def same(one, other, names):
             assert_array_equal(got, expected, err_msg=name)
 
 
-@pytest.mark.fast_one_in(4)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_counts(engine):
     rows = log()
@@ -248,7 +248,7 @@ def test_consensus_of_an_engines_items(keep, monkeypatch):
     assert len(found) == 120
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_scores(engine):
     rows = log()
@@ -364,7 +364,7 @@ def test_battles(engine):
         assert_array_equal(counted.counted(name), plain.counted(name))
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.slow
 @pytest.mark.parametrize("engine", EVERY, **KIND)
 def test_classes(engine):
     rows = log()

@@ -46,7 +46,7 @@ def counts_of(table, **values):
     )
 
 
-@pytest.mark.fast_one_in(10)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", WAYS)
 @pytest.mark.parametrize("kind", TYPES)
 def test_every_file_gives_the_counts_of_the_table(name, kind, tmp_path):

@@ -53,7 +53,7 @@ def test_the_schema_knows_every_command_and_section_that_is_written():
     assert keys - {""} <= {*schema()["properties"]}
 
 
-@pytest.mark.fast_one_in(8)
+@pytest.mark.slow
 @pytest.mark.parametrize("kept", KEPT, ids=lambda path: path.stem)
 def test_documents_of_the_commands_are_of_the_schema(kept):
     check(json.loads(kept.read_text(encoding="utf-8")))

@@ -122,7 +122,7 @@ def verdicts(tmp_path):
     return write
 
 
-@pytest.mark.fast_one_in(9)
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
 @pytest.mark.parametrize("words", WORDS)
 def test_verdicts_in_words_are_read(verdicts, words, kind, capsys):

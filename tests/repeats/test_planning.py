@@ -99,7 +99,7 @@ def _binomial(n, q):
     return binom.pmf(np.arange(n + 1), n, q)
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize("case", range(7))
 def test_published_rule_enumerated(reference, case):
     expected = reference["exact_binary"][case]
@@ -186,6 +186,7 @@ def test_one_call_is_told_alike_whatever_was_asked_for():
     assert said.startswith("An item needs 1 call (")
 
 
+@pytest.mark.slow
 def test_a_model_with_another_spread_of_one_call_is_named():
     scores = read(simulate(items=30, judges=1, repeats=4, random_seed=1))
     spread = anova(scores)["repeat_sd"]

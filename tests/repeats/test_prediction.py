@@ -119,6 +119,7 @@ def test_four_repeats_predict_the_next_four(composo, judge):
     assert (further[agree] == values[agree, 0]).mean() < 0.75
 
 
+@pytest.mark.slow
 def test_real_repeats_are_checked_for_order(composo):
     values = composo["full_scores"].reshape(-1, 8)
     values = values[~np.isnan(values).any(axis=1)]

@@ -170,6 +170,7 @@ def test_concurrency_is_bounded(tmp_path):
 # What a judge may do ----------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_judges_are_asked_in_turn(tmp_path):
     found = sample_until_sync(
         {"a": steady, "b": steady, "c": steady}, ["x", "y"], store=tmp_path / "x", **PLAN
@@ -292,6 +293,7 @@ def test_delays_double_are_capped_and_differ():
 # The store --------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 def test_two_runs_on_one_store_do_not_meet(tmp_path):
     inside, leave = threading.Event(), threading.Event()
 

@@ -100,7 +100,7 @@ REPLIES = {
 }
 
 
-@pytest.mark.fast_one_in(10)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_that_cannot_be_stored_is_stored_as_unparsable_or_failed(tmp_path, name):
     odd, words = REPLIES[name]
@@ -126,7 +126,7 @@ def raising(error):
     return odd
 
 
-@pytest.mark.fast_one_in(3)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("error", "words"),
     [

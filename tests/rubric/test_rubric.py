@@ -79,6 +79,7 @@ def test_with_all_cells_labelled_it_is_the_weighted_mean(missing):
     )
 
 
+@pytest.mark.slow
 def test_one_criterion_is_the_share_of_good_outputs():
     table = _table()
     rubric = Rubric.from_frame(
@@ -173,7 +174,7 @@ def test_a_row_an_output_and_a_row_a_criterion_are_one_rubric():
     assert [o["total"] for o in total(long)] == [o["total"] for o in total(wide)]
 
 
-@pytest.mark.fast_one_in(5)
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["truth", "verdict", "criterion", "output", "weight"])
 def test_an_item_may_be_called_as_another_column_usually_is(name):
     table = _table()
@@ -329,6 +330,7 @@ def test_a_judge_that_guesses_cannot_judge():
     assert "The judge cannot judge polite: its sensitivity + specificity - 1 is" in text
 
 
+@pytest.mark.slow
 def test_grades_are_correlated():
     rng = np.random.default_rng(3)
     level = rng.random((200, 2))
@@ -383,6 +385,7 @@ def _systems():
     return _rubric(pd.concat(made), by="system", item="id")
 
 
+@pytest.mark.slow
 def test_systems_are_compared_on_shared_outputs():
     rubric = _systems()
     made = {one.method.id: one for one in total(rubric)}["difference-tuned"]
@@ -540,7 +543,7 @@ def test_the_picture_names_the_criteria():
         plot_criteria(by_criterion(_systems()))
 
 
-@pytest.mark.fast_one_in(5)
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("power", "graded", "by"),
     [(0, 0, None), (2, 0, None), (2, 0, "system"), (2, 1, None), (2, 1, "system")],
@@ -567,6 +570,7 @@ def test_labels_of_longer_outputs_are_seen_in_every_view_of_a_rubric(power, grad
     assert ("label-selection" in {c.id for c in by_criterion(read).cautions}) is (power > 0)
 
 
+@pytest.mark.slow
 def test_a_share_of_labels_by_system_is_no_selection():
     """The longer a system's outputs the more labels it has; in each chance chose."""
     rng = np.random.default_rng(3)
@@ -663,7 +667,7 @@ def test_cells_labelled_by_the_verdict_are_weighed_by_it():
     assert found["criterion_met", "c2"].value == pytest.approx(share, rel=1e-9)
 
 
-@pytest.mark.fast_one_in(6)
+@pytest.mark.slow
 @pytest.mark.parametrize("way", ["items", "outputs", "cells", "criteria", "applies", "apart"])
 def test_of_a_row_per_criterion_cells_may_be_drawn_in_any_way(way):
     """Each way of drawing without regard to what is there, 10 tables: level .005, and as many."""

@@ -760,6 +760,7 @@ def test_a_label_in_the_row_of_one_vote_is_of_its_output():
     assert selection_of(read) is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("length", [False, True])
 def test_scores_of_systems_are_told_how_labels_came(length, tmp_path, capsys):
     """In Python and of a file, of which a command reads the columns that it is told of."""
