@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
-from bayesjudge.core.errors import checking
+from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.priors import BetaPrior, NormalPrior
 
 Values = Mapping[str, Any]
@@ -74,6 +74,53 @@ class Component:
             (…, n_judges, n_classes, n_responses), or of groups in place of judges, or of 1.
         """
         raise NotImplementedError
+
+
+def require_components(parts: Sequence[Component]) -> None:
+    """Refuse components without what the model asks of them, or that share a name."""
+    methods = ("variables", "log_table")
+    with checking("component") as require:
+        for part in parts:
+            kind, of = type(part), type(part).__name__
+            lacks = [name for name in methods if getattr(kind, name, None) in _UNWRITTEN]
+            lacks += [] if getattr(kind, "names", None) else ["names"]
+            require(not lacks, "component-lacks", component=of, lacks=lacks)
+        names = [name for part in parts for name in getattr(part, "names", ())]
+        twice = [name for name in dict.fromkeys(names) if names.count(name) > 1]
+        kinds = [type(part).__name__ for part in parts]
+        require(not twice, "components-share", twice=twice, components=kinds)
+
+
+#: Of the class that all components are of, and what has no such method.
+_UNWRITTEN = (Component.variables, Component.log_table, None)
+
+
+def variables_of(part: Component, text: bool) -> Mapping[str, Any]:
+    """A component's variables, if those that it names are among them."""
+    values = part.variables(text)
+    missing = [*part.names]
+    if isinstance(values, Mapping):
+        missing = [name for name in part.names if name not in values]
+    words = {"component": type(part).__name__, "missing": missing}
+    expect("component", not missing, "component-names", **words)
+    return values
+
+
+def require_axes(part: Component, table: Any, axes: Mapping[str, int]) -> None:
+    """Refuse a table of log probabilities of other axes: of groups or judges first, then these."""
+    shape = tuple(getattr(getattr(table, "type", table), "shape", ()))
+    wanted = (None, *axes.values())
+    fits = len(shape) == len(wanted) and all(
+        known in (None, n) or n is None for known, n in zip(shape, wanted, strict=True)
+    )
+    expect(
+        "component",
+        fits,
+        "component-axes",
+        component=type(part).__name__,
+        axes=", ".join(f"{n} {name}" for name, n in axes.items()),
+        shape=shape,
+    )
 
 
 # Priors as data -----------------------------------------------------------------------------------

@@ -10,7 +10,12 @@ import numpy as np
 
 from bayesjudge.core.model import BayesianModel
 from bayesjudge.truth import likelihood
-from bayesjudge.truth.components import Component
+from bayesjudge.truth.components import (
+    Component,
+    require_axes,
+    require_components,
+    variables_of,
+)
 from bayesjudge.truth.patterns import MOST_NAMED, pattern_names
 from bayesjudge.verdicts.table import Verdicts
 
@@ -70,19 +75,28 @@ class LatentTruth(BayesianModel):
     def _variables(self, data: Any, text: bool) -> dict[str, Any]:
         """The unknowns of all components, by name."""
         values: dict[str, Any] = {}
-        for part in self._parts(data):
-            values |= part.variables(text)
+        parts = self._parts(data)
+        require_components(parts)
+        for part in parts:
+            values |= variables_of(part, text)
         return values
 
     def _log_tables(self, data: Any, values: Mapping[str, Any]) -> tuple[Any, Any]:
         """Logarithms of shares and of errors, of variables of the graph."""
         import pytensor.tensor as pt
 
-        shares, errors = self._shares(data), self._errors(data)
-        return (
-            None if shares is None else shares.log_table(values, pt),
-            errors.log_table(values, pt),
-        )
+        shares, errors, table = self._shares(data), self._errors(data), self._table(data)
+        classes = len(table.classes)
+        axes = {"classes": classes, "responses": len(table.responses or ())}
+        if errors.log_weight is not None:
+            axes["nodes"] = len(errors.log_weight)
+        of_errors = errors.log_table(values, pt)
+        require_axes(errors, of_errors, axes)
+        if shares is None:
+            return None, of_errors
+        of_shares = shares.log_table(values, pt)
+        require_axes(shares, of_shares, {"classes": classes})
+        return of_shares, of_errors
 
     def _observe(self, data: Any, values: Mapping[str, Any]) -> None:
         """What was seen, given the unknowns."""

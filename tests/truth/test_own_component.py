@@ -160,3 +160,52 @@ def test_what_a_model_of_another_kind_does_not_say_is_named(votes):
             verb(fit)
     with refused(id="draws-no-votes", name="BiasPooling"):
         bj.panel.dependence_check(fit)
+
+
+class NoMethods(Component):
+    names = ("right",)
+
+
+class NoNames(OneCoinErrors):
+    names = ()
+
+
+class OtherNames(OneCoinErrors):
+    names = ("right", "left")
+
+
+class SharedName(OneCoinErrors):
+    names = ("prevalence",)
+
+
+class FlatTable(OneCoinErrors):
+    def log_table(self, values, xp):
+        return xp.log(values["right"])
+
+
+class ThreeResponses(OneCoinErrors):
+    def log_table(self, values, xp):
+        table = super().log_table(values, xp)
+        return xp.concatenate([table, table[..., :1]], axis=-1)
+
+
+@pytest.mark.sampling
+@pytest.mark.parametrize(
+    ("kind", "id", "told"),
+    [
+        (NoMethods, "component-lacks", {"lacks": ["variables", "log_table"]}),
+        (NoNames, "component-lacks", {"lacks": ["names"]}),
+        (OtherNames, "component-names", {"missing": ["left"]}),
+        (SharedName, "components-share", {"twice": ["prevalence"]}),
+        (FlatTable, "component-axes", {"axes": "2 classes, 2 responses"}),
+        (ThreeResponses, "component-axes", {"component": "ThreeResponses"}),
+    ],
+)
+def test_a_component_with_a_mistake_is_told_which_and_what_was_expected(kind, id, told, votes):
+    @dataclass(frozen=True)
+    class Mistaken(OneCoin):
+        def _errors(self, votes):
+            return kind() if kind is NoMethods else kind(self.right)
+
+    with refused(id=id, **told):
+        bj.panel.build_model(votes, Mistaken())

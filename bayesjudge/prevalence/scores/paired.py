@@ -177,8 +177,8 @@ class PairedScores:
         )
         came = of_each(table, by, lambda rows: how_labels_came(rows, how, None))
         for pair, scores in tables[0].items():
-            seen = [c for name in pair for c in came[name].cautions]
-            object.__setattr__(scores, OF_ROWS, tuple(dict.fromkeys(seen)))
+            seen = [came[name].cautions for name in pair]  # those of one of them say it
+            object.__setattr__(scores, OF_ROWS, seen[0] or seen[1])
         return cls(*tables, design, truth_scale, read.pass_name)
 
 
