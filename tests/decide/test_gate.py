@@ -21,7 +21,6 @@ from scipy.stats import beta, binom, norm
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core.answer import chance
-from bayesjudge.core.diagnosis import cautions_of
 from bayesjudge.core.estimate import in_words
 from bayesjudge.core.fit import Fit
 from bayesjudge.core.methods import Method
@@ -41,7 +40,7 @@ from bayesjudge.decide import (
 )
 from bayesjudge.decide.decision import UNDECIDABLE
 from bayesjudge.prevalence import Counts, items
-from bayesjudge.prevalence.cautions import RANGE_P
+from bayesjudge.prevalence.cautions import RANGE_P, _out_of_range
 
 pytest_plugins = ["pytester"]
 
@@ -224,15 +223,15 @@ def test_errors_that_do_not_fit_are_rare_if_labels_were_drawn_as_declared(runs):
         for _ in range(runs):
             drawn = (760, rng.binomial(760, 0.8), good, rng.binomial(good, 0.8), bad)
             counts = Counts(*drawn, rng.binomial(bad, 0.6), calibration="by_truth")
-            alarms += "pass-rate-out-of-range" in {c.id for c in cautions_of(counts)}
+            alarms += bool([*_out_of_range(counts)])
     error = np.sqrt(RANGE_P * (1 - RANGE_P) / (2 * runs))
     assert 0.5 * RANGE_P < alarms / (2 * runs) < RANGE_P + 4 * error
     wrong = [
         gate(by_verdict_as_by_truth(rng, 900, (0.87, 0.95, 0.75), (80, 60)), at_least=0.9)
-        for _ in range(60)
+        for _ in range(40)
     ]
-    # 0.99 of them passed before, 0.175 now (120 runs): a third is four standard errors away
-    assert np.mean([one.outcome == "pass" for one in wrong]) < 0.38
+    # 0.99 of them passed before, 0.175 now (120 runs): this is four standard errors away
+    assert np.mean([one.outcome == "pass" for one in wrong]) < 0.42
 
 
 @pytest.mark.slow
