@@ -268,8 +268,8 @@ def _fast_road(monkeypatch):
     monkeypatch.setattr("bayesjudge.compiled.roads._by_nutpie", refuse)
 
 
-#: Memory at which the process that compiles makes room for another: a worker is to stay below 1.5.
-FULL = 0.9 * 2**30
+#: By how much the process that compiles may grow before it makes room for another.
+FULL = 0.6 * 2**30
 #: The pipe to that process, and itself, while there is one.
 COMPILING = []
 
@@ -280,15 +280,18 @@ def compile_for(pipe, other_end, compile_here):
 
     from bayesjudge.compiled import fast
 
+    def memory():
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+
     other_end.close()
-    grown = 0
+    begun, grown = memory(), 0  # that of the worker is a part of it
     with contextlib.suppress(EOFError):
         while grown < FULL:
             key, graphs = pickle.loads(pipe.recv_bytes())
             signal.alarm(600)  # should it ever wait for a thread that it does not have
             fast._write(key, compile_here(*graphs))
             signal.alarm(0)
-            grown = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+            grown = memory() - begun
             pipe.send(grown)
 
 
