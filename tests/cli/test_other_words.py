@@ -125,7 +125,6 @@ def test_a_pilot_of_systems_that_share_no_item(tmp_path, capsys, system, item):
         assert json.loads(out)["inputs"]["labelled"] == count
 
 
-@pytest.mark.slow
 def test_a_pilot_of_numbers_that_mean_pass_and_fail(tmp_path, capsys):
     path = str(tmp_path / "t.csv")
     rows(("3", "2")).to_csv(path, index=False)

@@ -199,7 +199,6 @@ def test_correlation_uses_items_that_both_judged():
     assert correlate(given, np.ones(400))[0, 1] == pytest.approx(expected)
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("items", [60, 3000])
 def test_dependence_is_scipys_test_of_what_both_judged(items):
     votes = bj.panel.simulate(
