@@ -204,7 +204,7 @@ def test_numbers_of_an_array_are_not_cut_to_whole_ones(kind, name, value):
         (partial(bj.panel.repair_labels, ["valid"]), "spellings"),
     ],
 )
-@pytest.mark.parametrize("given", [5, "word", ["a"], {"a": 5}, object()], ids=str)
+@pytest.mark.parametrize("given", [5, "word", ["a"], {"a": 5}, object], ids=str)
 def test_what_is_taken_by_name_is_refused_otherwise(function, argument, given):
     """One result where several are expected, or several of another kind."""
     got = given if isinstance(given, str) else type(given).__name__
