@@ -350,15 +350,15 @@ def _more_errors(
     return Finding(name, value, text, p, len(within))
 
 
-def _larger_mean(one: np.ndarray, other: np.ndarray) -> float:
+def _larger_mean(within: np.ndarray, rest: np.ndarray) -> float:
     """Welch's test that the first mean is larger, by its p-value; 1 of numbers that do not vary."""
     from scipy.special import stdtr
 
-    parts = np.array([x.var(ddof=1) / len(x) for x in (one, other)])
+    parts = np.array([x.var(ddof=1) / len(x) for x in (within, rest)])
     if parts.sum() == 0:
-        return float(one.mean() <= other.mean())
-    free = parts.sum() ** 2 / (parts**2 / (np.array([len(one), len(other)]) - 1)).sum()
-    return float(stdtr(free, (other.mean() - one.mean()) / np.sqrt(parts.sum())))
+        return float(within.mean() <= rest.mean())
+    free = parts.sum() ** 2 / (parts**2 / (np.array([len(within), len(rest)]) - 1)).sum()
+    return float(stdtr(free, (rest.mean() - within.mean()) / np.sqrt(parts.sum())))
 
 
 def _slope(
