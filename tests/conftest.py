@@ -74,13 +74,17 @@ def pytest_itemcollected(item):
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config, items):
-    """Of a slow test's settings keep a third, at least one; all that a file keeps answers of."""
+    """Of a slow test's settings keep a third, at least one; all that a file keeps answers of.
+
+    Tests that compile models of their own are settings of one.
+    """
     if (third := config.getoption("third")) is None:
         return
     settings = defaultdict(list)
     for item in items:
         if may_sample(item) and not item.get_closest_marker("every_setting"):
-            settings[item.nodeid.partition("[")[0]].append(item.nodeid)
+            alike = item.get_closest_marker("own_model")
+            settings["own_model" if alike else item.nodeid.partition("[")[0]].append(item.nodeid)
     kept = {name for of_one in settings.values() for name in of_one[third % len(of_one) :: 3]}
     left = {name for of_one in settings.values() for name in of_one} - kept
     config.hook.pytest_deselected(items=[item for item in items if item.nodeid in left])

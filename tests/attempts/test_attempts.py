@@ -722,6 +722,7 @@ def test_tau_bench_airline():
     assert share.mean() ** 4 == pytest.approx(0.031, abs=5e-4)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_importance_sampling_is_nuts(fit_of):
     _agree(fit_of(next(one for one in MODULES if one.name == "attempts")))

@@ -93,6 +93,7 @@ def test_wide_table_as_json(wide, table, capsys):
             assert shown is None if np.isnan(value) else shown == pytest.approx(value)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     saved, page = tmp_path / "fit.nc", tmp_path / "page.html"
@@ -117,6 +118,7 @@ def test_a_sampled_fit_is_saved_and_shown(long, tmp_path, capsys):
     )
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_a_model_by_name_draws_the_judges(tmp_path, capsys):
     path, page = tmp_path / "votes.csv", tmp_path / "page.html"

@@ -158,6 +158,7 @@ def test_ratings_names_a_recoding_that_does_nothing(answers, capsys, wrong, word
     assert words in capsys.readouterr().err
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_what_follows_from_a_fit_is_reported(fit_of):
     from bayesjudge.cli.ratings import follow_up

@@ -161,6 +161,7 @@ def test_same_seed_same_draws():
     assert (one != other).any()
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_nuts_agrees(fit_of):
     sampled = fit_of(next(one for one in MODULES if one.name == "leaderboard"))

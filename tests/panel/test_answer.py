@@ -177,6 +177,7 @@ def test_what_no_label_corrects_is_quoted_after_numbers_about_other_items():
     assert answer(mean, *corrected, target=mean.target).quoted.method != mean.method
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_the_lead_is_of_the_items_that_the_sentence_is_about(model_fit):
     fit = model_fit(VoteRegression())

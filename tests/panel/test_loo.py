@@ -48,6 +48,7 @@ def independent_fit():
     return bj.panel.fit(votes, DawidSkene(better_than_chance=False), random_seed=1)
 
 
+@pytest.mark.own_model
 def test_patterns_weighed_are_items_one_by_one(model_fit):
     fit = model_fit(bj.panel.VoteRegression())
     log, _, count = log_likelihood_of(fit)

@@ -178,6 +178,7 @@ def test_problems_are_told_together():
         classes.Confusions(right=0)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_three_classes_of_xstest():
     """GPT-4's three-way verdicts on 450 answers of llama2new, 150 of them labelled."""

@@ -486,6 +486,7 @@ def test_importance_is_gibbs():
     assert made.high == pytest.approx(high, abs=0.012)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 @pytest.mark.parametrize(
     "others", study_but([False, True], False), ids=["sample", "three people, other items"]

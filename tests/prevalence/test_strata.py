@@ -62,6 +62,7 @@ def strata_fit():
     return P.fit(STRATA, random_seed=3)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_strata_are_pooled_as_weighting_the_prior_pools_them(strata_fit):
     assert strata_fit.converged, strata_fit.cautions

@@ -84,6 +84,7 @@ def partial():
 # The models --------------------------------------------------------------------------------------
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_partial_pooling_is_what_weighting_the_prior_gives(partial):
     assert partial.converged, partial.cautions

@@ -87,6 +87,7 @@ def test_items_are_what_enumeration_gives(calibration):
         fit.estimate(target="everything")
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_items_of_strata_add_up_to_the_items():
     names = ["short", "long"]

@@ -141,6 +141,7 @@ def test_intervals_cover_the_difference(labelled, numeric):
     assert abs(covered / runs - 0.95) < 3.5 * np.sqrt(0.95 * 0.05 / runs)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_fits_are_compared_and_ranked_draw_by_draw():
     scores = {

@@ -139,6 +139,7 @@ def test_derived_quantities_are_the_latent_ones_translated(fit_of):
         assert_allclose(float(one["effective_repeats"]), 30 / (1 + 4 * rho), rtol=5e-3)
 
 
+@pytest.mark.own_model
 @pytest.mark.sampling
 def test_effects_follow_the_scores(fit_of):
     made = fit_of(CONTRACT)
