@@ -189,6 +189,13 @@ def test_much_data_gives_the_delta_method():
     assert_allclose(found.interval(0.95), [low, high], atol=1e-5)
 
 
+def test_quantiles_of_nothing_and_of_all_are_the_ends():
+    counts = P.Counts(40, 25, 20, 18, 20, 14, calibration="by_truth")
+    found = posterior_of(counts, P.ErrorRates()).quantile([0.0, 0.5, 1.0])
+    assert found[[0, 2]].tolist() == [0.0, 1.0]
+    assert 0 < found[1] < 1
+
+
 @pytest.mark.slow
 def test_a_perfect_and_well_known_judge_gives_a_beta():
     counts = P.Counts(40, 25, 10**8, 10**8, 10**8, 10**8, calibration="by_truth")

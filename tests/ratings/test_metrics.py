@@ -196,6 +196,19 @@ def test_shifts_take_any_reverse_matrix():
     assert_allclose(named["value"], by_strength["value"])
 
 
+@pytest.mark.parametrize("named", [{}, {"chosen": "b"}, {"added": "a"}])
+def test_a_shift_among_three_options_is_between_two_that_are_named(named):
+    table = pd.DataFrame(
+        [(item, who, "abc"[item % 3]) for item in range(30) for who in ("p1", "p2", "gpt")],
+        columns=["item", "rater", "choice"],
+    )
+    only = Ratings.from_frame(table, positive="a", judges=["gpt"])
+    with refused("a", "b", "c", subject="shift_sensitivity"):
+        bj.ratings.shift_sensitivity(only, **named)
+    shifts = bj.ratings.shift_sensitivity(only, chosen="b", added="a")
+    assert len(shifts) > 0
+
+
 # Entries of an estimate -------------------------------------------------------------------------
 
 

@@ -103,9 +103,10 @@ def test_a_sequence_of_other_scores_is_refused(sequence):
         Scores(counts, scale=[1, 2], items=["x"], judges=["a"], sequence=sequence)
 
 
-def test_a_table_of_forty_items_is_not_one_item():
-    table = pd.DataFrame({"doc_id": np.repeat(range(40), 4), "score": 3})
-    with refused("doc_id", "item=", 40, subject="table"):
+@pytest.mark.parametrize("items", [2, 40])
+def test_a_table_of_several_items_is_not_one_item(items):
+    table = pd.DataFrame({"doc_id": np.repeat(range(items), 160 // items), "score": 3})
+    with refused("doc_id", "item=", items, subject="table"):
         Scores.from_frame(table, scale=range(1, 6), item=None)
     one = table.assign(doc_id=7)
     assert Scores.from_frame(one, scale=range(1, 6), item=None).repeats.item() == 160
