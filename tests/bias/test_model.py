@@ -1,6 +1,7 @@
 import dataclasses
 import time
 import warnings
+from functools import partial
 
 import numpy as np
 import pandas as pd
@@ -24,6 +25,7 @@ from bayesjudge.bias.model import (
     _difference_logp,
     _drawn_differences,
     _rows_of,
+    _summaries,
 )
 from bayesjudge.core import sampling
 from bayesjudge.core.estimate import Caution
@@ -79,6 +81,34 @@ def test_each_item_with_both_kinds_of_scores_is_a_row():
             assert rows["after"][row, v] == len(scores[item].get(change, [0]))
     assert rows["before"].tolist() == [1, 2, 1]
     assert rows["baseline"].tolist() == [50, 42, 60]
+
+
+def test_summaries_are_means_and_spreads_of_the_rows_of_each_judge_and_change():
+    shifts = bias.simulate(items=6, judges=["one", "two"], random_seed=1)
+    shifts = bias.Shifts.from_frame(shifts, **READ, judge="judge")
+    rows = _rows_of(shifts, None)
+    rng = np.random.default_rng(2)
+    drawn = rng.normal(size=(4, len(rows["judge"]), len(shifts._changed)))
+    rows["seen"] = (rng.random(rows["seen"].shape) < 0.6).astype(float)
+    rows["seen"][:, 0] = np.arange(len(rows["judge"])) == 0  # of a change one row, of one judge
+    found = _summaries(shifts, rows, {"difference": drawn})
+    expected = {}
+    for j, judge in enumerate(shifts.judges):
+        for v, change in enumerate(shifts._changed):
+            at = [
+                i for i in range(len(rows["judge"])) if rows["judge"][i] == j and rows["seen"][i, v]
+            ]
+            key = ("judge", "perturbation"), (judge, change)
+            for what, enough, of in (
+                ("mean_shift", 1, np.mean),
+                ("shift_sd", 2, partial(np.std, ddof=1)),
+            ):
+                if len(at) >= enough:
+                    expected[what, *key] = [of([one[i][v] for i in at]) for one in drawn]
+    assert {*found} == {*expected}
+    assert len({key for key in found if key[0] == "mean_shift"}) == 2 * len(shifts._changed) - 1
+    for key, values in expected.items():
+        assert_allclose(found[key], values)
 
 
 @pytest.mark.usefixtures("uncompiled")
