@@ -31,8 +31,8 @@ def ratings():
     )
 
 
-def rows(calibration="random"):
-    table = items.simulate(items=80, labelled=30, random_seed=1)
+def rows(calibration="random", size=80):
+    table = items.simulate(items=size, labelled=30, random_seed=1)
     return items.Items.from_frame(table, by="system", calibration=calibration, repeats="system")
 
 
@@ -68,7 +68,7 @@ CASES = {
              {"rerun_sd", "shift_sd"}),
     "ratings": (ratings, bj.ratings.ResponseSets(share=(100, 1, 1)), {"set_share"}),
     "items": (rows, items.ItemEffects(sensitivity=bj.BetaPrior(20, 200)), {"pass_rate"}),
-    "items by verdict": (lambda: rows("by_verdict"),
+    "items by verdict": (lambda: rows("by_verdict", 40),
                          items.ItemEffects(prevalence=bj.BetaPrior(5, 4000)), {"npv"}),
     "panel of one judge": (lambda: votes("a"),
                            bj.panel.DawidSkene(sensitivity=VENDOR, specificity=VENDOR),
@@ -86,7 +86,7 @@ CASES = {
     "classes": (several_classes, bj.prevalence.classes.Confusions(right=1, wrong=200),
                 {"labelled"}),
 }  # fmt: skip
-LONG = ("items by verdict", "one judge of a panel", "votes")
+LONG = ("one judge of a panel", "votes")
 each = pytest.mark.parametrize(
     "name",
     [pytest.param(n, marks=[pytest.mark.study] if n in LONG else []) for n in CASES],
