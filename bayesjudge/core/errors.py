@@ -194,12 +194,15 @@ def check_several(**given: Any) -> tuple[Any, ...]:
 
 
 def check_by_name(*kinds: type, **given: Any) -> Mapping[str, Any]:
-    """Return an argument that holds one thing of some kinds each by its name, or raise."""
+    """Return a dict that gives something of these kinds for each name, or raise."""
     ((name, value),) = given.items()
     wanted = " or ".join(kind.__name__ for kind in kinds)
-    several = isinstance(value, Mapping) and all(isinstance(x, kinds) for x in value.values())
     got = value if isinstance(value, str) else type(value).__name__
-    expect("arguments", several, f"must hold a {wanted} each by its name", "by-name", **{name: got})
+    ok = isinstance(value, Mapping)
+    if ok:
+        odd = {key: type(x).__name__ for key, x in value.items() if not isinstance(x, kinds)}
+        ok, got = not odd, str(odd)
+    expect("arguments", ok, f"must be a dict of {wanted} by name", "by-name", **{name: got})
     return value
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -64,7 +64,7 @@ def repair_labels(
     Raises
     ------
     InputError
-        If one spelling stands for two labels.
+        If one spelling stands for two labels, or `spellings` is not a dict of lists.
 
     Examples
     --------
@@ -73,7 +73,7 @@ def repair_labels(
     """
     known: dict[str, str] = {}
     with checking("panel.repair_labels") as require:
-        by_label = check_by_name(Iterable, spellings=spellings or SPELLINGS)
+        by_label = check_by_name(list, tuple, set, spellings=spellings or SPELLINGS)
         for label, words in by_label.items():
             for word in (label, *words):
                 plain = _plain(word)
