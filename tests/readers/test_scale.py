@@ -404,6 +404,17 @@ def test_what_is_wrong_is_said_as_of_tables_in_memory(engine):
         Items.from_frame(engine(log()), **(ITEMS | {"repeats": "judge"}))
 
 
+@pytest.mark.parametrize("engine", [lambda rows: rows, in_polars], ids=["pandas", "polars"])
+@pytest.mark.parametrize("vote", ["none", None])
+def test_a_judge_who_never_votes_is_refused(engine, vote):
+    """What the prior says of such a judge is no answer."""
+    rows = ballots()
+    name = sorted(rows["judge"].dropna().unique())[-1]
+    rows["vote"] = rows["vote"].mask(rows["judge"] == name, vote)
+    with refused(name, "judge", id="judges-silent"):
+        Votes.from_frame(engine(rows), calibration="random", missing_value=["none"])
+
+
 def test_ids_that_lost_digits_are_refused():
     rows = ballots()
     rows["item"] = rows.groupby("item").ngroup() + 2.0**53
