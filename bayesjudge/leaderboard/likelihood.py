@@ -186,7 +186,8 @@ def _finite() -> Iterator[None]:
     try:
         yield
     except np.linalg.LinAlgError:
-        words = "no finite estimate: verdicts separate the systems; CalibratedBattles has an answer"
+        words = "no finite estimate: verdicts separate the systems, or the order or the lengths "
+        words += "tell which system it is; CalibratedBattles has an answer"
         raise InputError("leaderboard", [Problem(words, "no-finite-estimate")]) from None
 
 

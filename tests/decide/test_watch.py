@@ -143,6 +143,19 @@ def test_alarms_of_all_streams_share_the_level():
     assert Watch(labelled, truth="truth").alarm_at == 80
 
 
+def test_the_alarm_is_at_the_first_look_whose_evidence_is_enough():
+    anchors = table([1] * 80 + [0] * 20)
+    watch = Watch(anchors)
+    for week in range(12):
+        watch.look(anchors, f"week {week}")
+    assert watch.alarm is None
+    for week in range(12, 24):
+        watch.look(table([1] * 77 + [0] * 23), f"week {week}")
+    evidence = watch.path.set_index("look").filter(like="_evidence")
+    enough = (evidence.max(axis=1) >= watch.alarm_at).idxmax()
+    assert watch.alarm == enough > "week 12"
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", ["pass rate", "both ways"])
 def test_a_planted_drift_is_seen_and_dated(kind):

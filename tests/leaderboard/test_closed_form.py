@@ -154,6 +154,16 @@ def test_a_system_that_won_all_has_no_finite_estimate(table):
         davidson(read, "judge")
 
 
+def test_a_length_that_only_names_the_system_has_no_finite_estimate():
+    """The likelihood is flat along one direction, and its value there is small."""
+    rows = [("x", "y", who, 300, 200) for who in ["A"] * 6 + ["tie", "B", "B"]]
+    rows += [("y", "x", who, 200, 300) for who in ["A"] * 3 + ["tie"] + ["B"] * 5]
+    table = pd.DataFrame(rows, columns=["model_a", "model_b", "winner", "a", "b"])
+    battles = Battles.from_frame(table, lengths=("a", "b"))
+    with refused(id="no-finite-estimate"):
+        davidson(battles, "judge", target="equal length")
+
+
 #: Wins of the first, ties and wins of the second, by pair.
 COUNTED = {
     ("w", "x"): (30, 8, 12), ("w", "y"): (25, 5, 10), ("w", "z"): (40, 4, 6),

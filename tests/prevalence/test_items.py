@@ -457,6 +457,7 @@ CASES = {
     "labels by truth": {"label": "row", "repeats": 3, "calibration": "by_truth"},
     "labels by verdict": {"label": "row", "repeats": 3, "calibration": "by_verdict"},
     "every item labelled": {"systems": {"a": 0.8, "b": 0.6}, "repeats": 2, "labelled": 30},
+    "judge repeats, labels by truth": {"of": "judge", "repeats": 3, "calibration": "by_truth"},
     "many labelled rows": {"systems": {"a": 0.8, "b": 0.6, "c": 0.7}, "repeats": 6, "items": 14},
 }
 

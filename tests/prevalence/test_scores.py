@@ -254,10 +254,13 @@ def test_stacked_curves_are_quoted_whether_they_gain_or_cost():
         made = S.closed_forms(scores)
         found = S.answer(*made)
         assert found.quoted.method.id == "difference-stacked"
+        assert found.why.endswith("corrects the judge's scores by curves fitted to the labels.")
         widths = {one.method.id: np.ptp(one["mean_score"][1:]) for one in made}
         assert (widths["difference-stacked"] < widths["difference-tuned"]) == shorter
     few = read(numeric=True, labelled=15, random_seed=1)
-    assert S.answer(*S.closed_forms(few)).quoted.method.id == "difference-tuned"
+    found = S.answer(*S.closed_forms(few))
+    assert found.quoted.method.id == "difference-tuned"
+    assert found.why.endswith("corrects the judge's scores by the labelled items.")
 
 
 @pytest.mark.slow

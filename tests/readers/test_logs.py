@@ -101,7 +101,7 @@ def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
     document = json.loads(path.read_text())
     scores = [
         {"name": n, "scored_samples": 12, "unscored_samples": 0}
-        for n in ("model_graded_qa", "match")
+        for n in ("model_graded_qa", "match", "not_of_these_samples")
     ]
     path.write_text(json.dumps(document | {"results": {"scores": scores}}))
     told = "the log's own summary of model_graded_qa counts 0 unscored, and 1 grade failed"
@@ -113,6 +113,13 @@ def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
     scores[0]["unscored_samples"] = 1
     path.write_text(json.dumps(document | {"results": {"scores": scores}}))
     assert not any("summary" in one for one in read_log(path).sentences)
+
+
+def test_openai_outputs_without_a_model_are_of_their_run(tmp_path):
+    path = logs.write_openai(tmp_path / "items.json")
+    assert cells(read_log(path), "grader", "system") == [("small",)] * 3
+    path.write_text(path.read_text().replace('"model": "small", ', ""))
+    assert cells(read_log(path), "grader", "system") == [("run",)] * 3
 
 
 @pytest.mark.slow
