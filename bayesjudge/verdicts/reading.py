@@ -719,9 +719,10 @@ def _of_votes(
     """As many columns a judge as it voted at most on one item: the last class first."""
     columns, of_column = [], []
     by_judge = _by_judge(patterns, judges)
-    voted = by_judge[:, :, 1:].any(axis=(0, 2))
-    silent = [judge for judge, some in zip(judges, voted, strict=True) if not some]
-    expect(how.subject, not silent, "judges-silent", silent=silent, column=str(how.judge))
+    if how.all_rows:
+        voted = by_judge[:, :, 1:].any(axis=(0, 2))
+        silent = [judge for judge, some in zip(judges, voted, strict=True) if not some]
+        expect(how.subject, not silent, "judges-silent", silent=silent, column=str(how.judge))
     for judge in range(len(judges)):
         ends = np.cumsum(by_judge[:, judge, ::-1], axis=1)
         for turn in range(int(ends[:, -1].max(initial=0))):

@@ -748,6 +748,18 @@ def test_a_judge_may_vote_on_what_is_labelled():
     assert selection_of(votes) is None
 
 
+def test_a_judge_may_vote_only_where_no_label_is():
+    """The labelled classes alone are no whole table, of which each judge has to have a vote."""
+    table, good, rng = rows_of(n=300)
+    lot = np.arange(300) % 3
+    data = labelled(table[["id", "verdict"]].assign(lot=[f"lot {i}" for i in lot]), good,
+                    np.flatnonzero(rng.random(300) < np.array([0.2, 0.7, 0])[lot]))  # fmt: skip
+    late = data.assign(judge="late", verdict=data["verdict"].where(lot == 2))
+    long = pd.concat([data.assign(judge="early"), late]).rename(columns={"verdict": "vote"})
+    votes = bj.panel.Votes.from_frame(long, item="id", generator=None, calibration="random")
+    assert selection_of(votes).instead.judges == ("early", "late")
+
+
 def test_a_label_in_the_row_of_one_vote_is_of_its_output():
     """What tells judges apart, such as what a call costs, is no reason why outputs have labels."""
     table, good, rng = rows_of(n=200)
