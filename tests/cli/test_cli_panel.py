@@ -77,6 +77,16 @@ def test_how_items_were_labelled_is_asked_and_told(tmp_path, capsys):
 
 
 @pytest.mark.slow
+def test_a_panel_without_labels_is_told_how_to_add_them(tmp_path, capsys):
+    path = tmp_path / "votes.csv"
+    bj.panel.simulate(items=20, labelled=20, random_seed=1).to_csv(path, index=False)
+    for options, told in (([], "no column; --truth NAME adds"), (["--truth", "truth"], None)):
+        assert main(["panel", str(path), "--no-nuts", "--json", *options]) == 0
+        said = json.loads(capsys.readouterr().out)["inputs"].get("truth")
+        assert said is None if told is None else said.startswith(told)
+
+
+@pytest.mark.slow
 def test_wide_table_as_json(wide, table, capsys):
     assert main(wide_arguments(wide, "--no-nuts", "--json")) == 0
     document = json.loads(capsys.readouterr().out)

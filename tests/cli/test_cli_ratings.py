@@ -94,6 +94,17 @@ def test_ratings_sees_a_mistyped_option(answers, capsys):
 
 
 @pytest.mark.slow
+def test_the_best_grade_is_the_positive_one(tmp_path, capsys):
+    path = tmp_path / "grades.csv"
+    rows = [(i, who, 1 + (i + (i % 3) * n) % 5) for i in range(12) for n, who in enumerate("abj")]
+    pd.DataFrame(rows, columns=["item", "rater", "choice"]).to_csv(path, index=False)
+    asked = ["ratings", str(path), "--judge", "j", "--no-nuts", "--error", "0.05:20", "--json"]
+    assert main([*asked, "--shift-from", "4"]) == 0
+    assert main([*asked, "--shift-from", "5"]) == 2
+    assert "name one of ['1', '2', '3', '4']" in capsys.readouterr().err
+
+
+@pytest.mark.slow
 def test_ratings_names_what_it_does_not_understand(answers, capsys):
     assert main([*arguments(answers), "--error", "often"]) == 2
     assert "--error often: write rate:n" in capsys.readouterr().err

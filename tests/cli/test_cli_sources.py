@@ -522,6 +522,12 @@ def test_a_file_without_a_name_is_refused(name, tmp_path, monkeypatch):
     assert call([*name.split(), *[""] * (1 + (name == "drift"))])[0] == 2
 
 
+def test_a_wrong_option_beside_an_empty_one_ends_with_2():
+    code, _, told = call(["doctor", "rows.csv", "--labels=", "--lables=x"])
+    assert code == 2
+    assert "--lables" in told
+
+
 @pytest.mark.parametrize(
     ("line", "argument"),
     [
