@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -30,6 +31,7 @@ from digests import Digests, digest, moved, shown, write  # noqa: E402
 from points import at_points, in_place_of_nuts  # noqa: E402
 from test_public_calls import answered  # noqa: E402
 
+from bayesjudge.core.prior_check import check_prior  # noqa: E402
 from bayesjudge.decide import gate  # noqa: E402
 
 STORED = HERE / "models.json"
@@ -69,6 +71,20 @@ def asked_of(one: Any, fit: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "items one by one", partial(fit.spec._item_log_likelihood, fit.data, few)
     if one.name not in LONG:
         yield "compare", partial(one.module.compare, fit.data, fit)
+        yield "prior beside data", partial(beside_few_draws, fit)
+
+
+def beside_few_draws(fit: Any) -> Any:
+    """What priors expect of the data, from so few tables that the graph need not be compiled."""
+    from pytensor import config
+
+    few = {"FIRST": 40, "CONFLICT_P": 0.1}
+    with (
+        config.change_flags(mode="FAST_COMPILE"),
+        mock.patch.multiple("bayesjudge.core.prior_check", **few),
+        mock.patch("bayesjudge.core.predictive.DRAWS", few["FIRST"]),
+    ):
+        return check_prior(fit.data, fit.spec, random_seed=1)
 
 
 def densities(modules: Iterable[Any] = MODULES) -> Iterator[tuple[str, Any]]:
