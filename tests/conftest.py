@@ -66,9 +66,13 @@ def pytest_addoption(parser):
 
 
 def pytest_itemcollected(item):
-    """Of a test's settings one in so many is of the fast tier; with several, each in its turn."""
-    mark = item.get_closest_marker("fast_one_in")
-    if mark and sum(item.callspec.indices.values()) % mark.args[0]:
+    """Of a test's settings one in so many is of the fast tier, with several, each in its turn; or
+    those that are named.
+    """
+    one_in, named = map(item.get_closest_marker, ("fast_one_in", "fast_named"))
+    if (one_in and sum(item.callspec.indices.values()) % one_in.args[0]) or (
+        named and item.callspec.id not in named.args
+    ):
         item.add_marker("slow")
 
 

@@ -206,7 +206,6 @@ def chosen_by_score(lowest):
     return bj.ask(bj.read(rows, **how, calibration="random"))["prevalence"]
 
 
-@pytest.mark.slow
 def test_a_score_of_0_is_no_empty_cell_where_labels_go_with_the_score():
     from_0, from_1 = chosen_by_score(0), chosen_by_score(1)
     assert from_0.interval == pytest.approx(np.array(from_1.interval) - 1)

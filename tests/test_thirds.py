@@ -57,13 +57,13 @@ def test_what_is_left_out_is_counted_and_without_a_third_nothing_is():
     assert _kept(NAMES, None) == (NAMES, [])
 
 
-def _is_slow(*indices, one_in):
-    """Whether the setting of these values of each argument is made slow."""
-    marks = []
+def _is_slow(*indices, one_in=None, named=None, name=""):
+    """Whether the setting of these values of each argument, of this name, is made slow."""
+    marks, given = [], {"fast_one_in": one_in and (one_in,), "fast_named": named}
     sort(
         SimpleNamespace(
-            get_closest_marker=lambda name: one_in and SimpleNamespace(args=(one_in,)),
-            callspec=SimpleNamespace(indices=dict(enumerate(indices))),
+            get_closest_marker=lambda mark: given[mark] and SimpleNamespace(args=given[mark]),
+            callspec=SimpleNamespace(indices=dict(enumerate(indices)), id=name),
             add_marker=marks.append,
         )
     )
@@ -75,4 +75,8 @@ def test_one_setting_in_so_many_is_fast_and_each_value_is_in_one():
     fast = [(i, j) for i, j in product(range(3), range(6)) if not _is_slow(i, j, one_in=3)]
     assert len(fast) == 6
     assert [{*values} for values in zip(*fast, strict=True)] == [{*range(3)}, {*range(6)}]
-    assert not _is_slow(1, one_in=None)
+    assert not _is_slow(1)
+
+
+def test_settings_that_are_named_are_fast_and_the_others_slow():
+    assert [_is_slow(named=("a", "b-1"), name=name) for name in ("a", "b", "b-1")] == [0, 1, 0]

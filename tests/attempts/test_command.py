@@ -13,8 +13,6 @@ from bayesjudge.cli import main
 from bayesjudge.cli.attempts import _draw
 from bayesjudge.readers import read_log
 
-pytestmark = pytest.mark.slow
-
 
 @pytest.fixture(scope="module")
 def runs(tmp_path_factory):
@@ -34,6 +32,7 @@ def answered(capsys, *words):
 ABOUT = ("--verdict", "judge", "--truth", "human", "--by", "agent")
 
 
+@pytest.mark.slow
 def test_command_says_what_the_module_says(runs, capsys):
     asked = ("--k", "4", "--cost", "usd", "--half-width", "0.1")
     code, told = answered(capsys, "attempts", runs, *ABOUT, *asked)
@@ -50,6 +49,7 @@ def test_command_says_what_the_module_says(runs, capsys):
     assert len(told["plan"]) == 6
 
 
+@pytest.mark.slow
 def test_too_many_tasks_are_answered_by_a_formula_that_says_so(tmp_path, capsys):
     table = attempts.simulate(tasks=40, attempts=60, labels=20, random_seed=1)
     table.to_csv(path := tmp_path / "runs.csv", index=False)
@@ -69,6 +69,7 @@ def test_too_many_tasks_are_answered_by_a_formula_that_says_so(tmp_path, capsys)
     assert "no-quadrature" in [one["id"] for one in told["cautions"]]
 
 
+@pytest.mark.slow
 def test_the_better_agent_stands_first_in_a_difference(runs, tmp_path, capsys):
     table = pd.read_csv(runs)
     table["agent"] = table["agent"].map({"agent 1": "z", "agent 2": "a"})
@@ -80,6 +81,7 @@ def test_the_better_agent_stands_first_in_a_difference(runs, tmp_path, capsys):
     assert all(float(line.rpartition(" ")[2]) > 0.9 for line in lines)
 
 
+@pytest.mark.slow
 def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
     table = pd.read_csv(runs)
     table["other"] = table["human"].where(table["attempt"] < 3)
@@ -100,6 +102,7 @@ def test_two_people_and_lost_verdicts_are_read(runs, tmp_path, capsys):
     assert "3 without a verdict" in told["answer"]["basis"]
 
 
+@pytest.mark.slow
 def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
     """A column each, a row a person, and what was settled elsewhere: one answer."""
     table = pd.read_csv(runs).drop(columns="usd").groupby("agent").head(60)
@@ -158,6 +161,7 @@ def test_labels_of_attempts_are_in_a_file_of_their_own(runs, tmp_path, capsys):
         assert main([*map(str, line), "--truth", "label"]) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("at_least", "code"), [(0.05, 0), (0.4, 1), (0.15, 3)])
 def test_gate_is_an_exit_code(runs, capsys, at_least, code):
     found, told = answered(capsys, "attempts", runs, *ABOUT, "--k", "4", "--at-least", at_least)
@@ -165,6 +169,7 @@ def test_gate_is_an_exit_code(runs, capsys, at_least, code):
     assert {row["at_least"] for row in told["gate"]} == {at_least}
 
 
+@pytest.mark.slow
 def test_a_missing_truth_says_how_outcomes_are_named(runs, capsys):
     assert main(["attempts", str(runs), "--verdict", "judge"]) == 2
     assert "name it with --truth" in capsys.readouterr().err
@@ -184,6 +189,7 @@ def tau(first):
     return {"info": {"agent_info": {"llm": "gpt-4o"}}, "tasks": [{"id": "0"}], "simulations": runs}
 
 
+@pytest.mark.fast_named("True")
 @pytest.mark.parametrize("first", [True, False])
 def test_tau_bench_results_are_outcomes(tmp_path, capsys, first):
     path = tmp_path / "results.json"
@@ -199,6 +205,7 @@ def test_tau_bench_results_are_outcomes(tmp_path, capsys, first):
         assert told["costs"][0]["value"] == pytest.approx(0.1 / 0.42)
 
 
+@pytest.mark.slow
 def test_repeats_does_not_call_attempts_a_contradiction(tmp_path, capsys):
     path = tmp_path / "results.json"
     path.write_text(json.dumps(tau(True)))
@@ -212,6 +219,7 @@ def test_repeats_does_not_call_attempts_a_contradiction(tmp_path, capsys):
     assert main([*line, "--order", "trial", "--scale", "0-1", "--json"]) == 0
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("differ", [False, True])
 def test_doctor_takes_two_people_whether_they_agree_or_not(differ):
     table = attempts.simulate(prevalence=(0.5,), tasks=15, labels=40, random_seed=1)

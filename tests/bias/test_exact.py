@@ -83,7 +83,6 @@ def test_orders_are_counted_by_content():
         bias.Orders.from_frame(table, judge="judge", missing="drop")
 
 
-@pytest.mark.slow
 def test_repeats_of_a_pair_are_noise_and_pairs_the_sample():
     rows = pd.DataFrame({"pair": ["p", "p", "q"], "llm": ["a", "b", "a"], "order1": 1, "order2": 2})
     orders = bias.Orders.from_frame(rows, judge="llm", item="pair")

@@ -34,7 +34,6 @@ READ = {"scale": (0, 100), "design": "item", "rerun": "rerun"}
 
 
 @pytest.mark.usefixtures("uncompiled")
-@pytest.mark.slow
 def test_likelihood_is_that_of_a_shared_baseline():
     """Against the dense covariance; a missing difference leaves its row and column out."""
     rng = np.random.default_rng(0)
@@ -374,7 +373,6 @@ def test_an_open_scale_needs_a_unit():
     assert len(error.value.problems) == 2
 
 
-@pytest.mark.slow
 def test_the_text_of_scores_is_that_of_each_items_mean(uncompiled):
     """Scores of baselines that were asked a different number of times, and of what changed."""
     table = bias.simulate(items=4, random_seed=1)

@@ -4,10 +4,12 @@ import functools
 import json
 import re
 import shlex
+from importlib import import_module
 
 import numpy as np
 import pandas as pd
 import pytest
+from numpy.testing import assert_allclose
 from refusals import command_refused
 
 import bayesjudge as bj
@@ -240,6 +242,35 @@ def test_plan_says_what_its_document_holds(capsys, monkeypatch):
         *("inputs", "answer", "rows", "labels_needed"),
     ]
     assert list(document)[:3] == ["schema", "bayesjudge", "command"]
+
+
+@pytest.mark.parametrize("width", [[], ["--width", "0.25"]])
+def test_a_plan_says_what_its_table_and_its_functions_say(capsys, monkeypatch, width):
+    """With an interval whose width is that of so many labels, whatever the judge says."""
+    of_labels = import_module("bayesjudge.prevalence.budget.expected_width")
+    monkeypatch.setattr(of_labels, "_width", lambda cells, *_: (cells[2] + cells[4]) ** -0.5)
+    line = shlex.split("plan --prevalence 0.6 --agreement 0.85 --labelled 25 --labelled 64")
+    line += ["--items", "500"]
+    assert main([*line, "--json", *width]) == 0
+    document = json.loads(capsys.readouterr().out)
+    table = pd.DataFrame(document["rows"]).query("strategy != 'people only'")
+    assert_allclose(table["expected_width"], table["labelled"] ** -0.5)
+    assert_allclose(table["width_90"], table["labelled"] ** -0.5)
+    assert main([*line, *width]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "right 5 points less often than guessed" in told
+    if not width:
+        assert told.startswith(
+            "64 labels of a random sample are expected to give an interval 0.125"
+        )
+        assert "9 tables of 10 reach 0.125." in told
+        return
+    rates = {"prevalence": 0.6, "sensitivity": 0.85, "specificity": 0.85, "items": 500}
+    assert document["labels_needed"] == P.budget.labels_by_design(0.25, **rates)
+    worse = rates | {"sensitivity": 0.8, "specificity": 0.8}
+    of_worse = P.budget.labels_by_design(0.25, **worse)["random sample"]
+    for n in (*document["labels_needed"].values(), of_worse):
+        assert f" {n} " in told or f" {n}," in told or f" {n}." in told
 
 
 @pytest.mark.slow

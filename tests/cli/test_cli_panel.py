@@ -160,7 +160,6 @@ def test_what_cannot_be_read_is_named(long, tmp_path, capsys):
     assert "--missing response is for dawid_skene and correlated" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_three_classes(tmp_path, capsys):
     rng, path = np.random.default_rng(1), tmp_path / "votes.csv"
     truth = rng.choice(["red", "green", "blue"], 60)

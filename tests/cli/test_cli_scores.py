@@ -182,7 +182,7 @@ def test_strata_of_scores_without_a_threshold_are_shown_a_way_out(ask):
     assert "--calibration known_propensity --propensity COLUMN" in text
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("log.parquet-more4")
 @pytest.mark.parametrize(
     ("file", "more"),
     [

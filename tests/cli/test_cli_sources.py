@@ -136,7 +136,7 @@ JOINED = ["--labels", "labels.csv", "--truth", "human", "--item", "key"]
 ALONE = ["--truth", "human", "--item", "id"]
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("command1-more1---by-estimates")
 @pytest.mark.parametrize(
     ("command", "more", "system", "same"),
     [
@@ -344,7 +344,6 @@ def test_a_log_names_what_people_may_have_labelled(run, tmp_path):
     assert "['--metric'] are of evaluation logs" in err
 
 
-@pytest.mark.slow
 def test_several_judges_of_a_log_are_a_panel_or_named(run, tmp_path):
     votes = [["C", "I", "C"], ["C", "C", None], ["I", "I", "C"], ["C", "C", "C"]] * 3
     samples = [logs.inspect_sample(i, 1, v[0], votes=v) for i, v in enumerate(votes)]
@@ -360,7 +359,6 @@ def test_several_judges_of_a_log_are_a_panel_or_named(run, tmp_path):
     assert "no judge 'd'" in err
 
 
-@pytest.mark.slow
 def test_repeats_and_orders_of_a_log(run, tmp_path):
     logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     chosen = ["--metric", "model_graded_qa", "--no-nuts", "--json"]
@@ -401,7 +399,6 @@ def jury(path, truth="CI", n=24):
     return logs.write_inspect(path, samples, models=["a", "b", "c"])
 
 
-@pytest.mark.slow
 def test_a_gate_of_a_log(run, tmp_path):
     logs.write_inspect(tmp_path / "run.eval", logs.inspect_samples(), epochs=3)
     chosen = ["--metric", "model_graded_qa", "--fail-value", "P", "--unparsed", "drop"]
@@ -435,7 +432,6 @@ def test_drift_of_logs_and_of_two_judges_of_one(run, tmp_path):
     assert (code, found["seen"]) == (0, [])
 
 
-@pytest.mark.slow
 def test_labels_are_drawn_from_a_log_and_its_judge_gets_a_passport(run, tmp_path, capsys):
     jury(tmp_path / "jury.eval")
     chosen = ["--metric", "model_graded_qa", "--show", "human_label"]

@@ -100,7 +100,9 @@ def test_what_a_line_guesses_is_told(line, words, folder, monkeypatch, capsys):
     assert words in capsys.readouterr().err
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named(
+    "prevalence tickets.csv --verdict llm_verdict --truth annotator --calibration never"
+)
 @pytest.mark.parametrize(
     "line",
     [

@@ -365,7 +365,10 @@ def test_bias_reads_a_wide_table_as_the_long_one(tmp_path, monkeypatch, capsys):
         (["--item", "doc", "--variant", "kind", "--score", "after"], "no variant 'baseline'"),
     ],
 )
-@pytest.mark.slow
+@pytest.mark.fast_named(
+    "options0-name the column of items: --item doc",
+    "options2-if rows are of different variants: --v",
+)
 def test_bias_of_a_wide_table_that_is_not_understood(options, words, tmp_path, capsys):
     table = _changed("before", "after").assign(kind=["x", "y"] * 30)
     table.to_csv(tmp_path / "wide.csv", index=False)

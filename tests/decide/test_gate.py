@@ -448,7 +448,6 @@ def test_repeats_are_clusters_and_comparisons_are_paired():
         gate(read, against="other")
 
 
-@pytest.mark.slow
 def test_a_fully_labelled_log_with_repeats_says_what_would_decide():
     log = log_of(0.8, items=12, repeats=3, labelled=12)
     read = items.Items.from_frame(log, calibration="random", repeats="system")

@@ -340,7 +340,6 @@ def test_logs_of_pairs(capsys):
         assert capsys.readouterr().out.startswith("People were not asked")
 
 
-@pytest.mark.slow
 def test_a_log_of_weighted_preferences_is_read_as_probabilities(tmp_path, monkeypatch, capsys):
     """AlpacaEval's weighted annotators tell how probably the model wins: 2 is sure of it."""
     monkeypatch.chdir(tmp_path)
@@ -416,7 +415,6 @@ def test_peoples_verdicts_may_be_in_a_file_of_their_own(item, table, tmp_path, m
     assert "one.csv has human and second" in " ".join(capsys.readouterr().err.split())
 
 
-@pytest.mark.slow
 def test_all_met_one_system(tmp_path, monkeypatch, capsys):
     """The refusal of AlpacaEval's own columns has the option with which the line runs."""
     monkeypatch.chdir(tmp_path)

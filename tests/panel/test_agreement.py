@@ -211,7 +211,6 @@ def all_kinds():
     )
 
 
-@pytest.mark.slow
 def test_pictures_and_comparisons_bear_all_kinds(all_kinds):
     for truth in (0, 1):
         panel.plot_correlation(all_kinds, truth=truth)

@@ -218,7 +218,7 @@ def test_each_target_is_covered_by_its_own_interval():
     assert means["items", "population"] < 0.9
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("5")
 @pytest.mark.parametrize("bad", [5, 6])
 def test_few_labels_of_the_rarer_kind_do_not_tell_what_votes_are_worth(bad):
     """Two to a judge, of three judges."""

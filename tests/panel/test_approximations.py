@@ -38,7 +38,7 @@ def test_slope_of_the_approximate_posterior_by_differences(model):
     assert_allclose(slope, approx_fprime(at, density, 1e-6), rtol=1e-4, atol=1e-2)
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("model0")
 @pytest.mark.parametrize("model", [panel.PooledDawidSkene(), panel.Correlated()])
 def test_numbers_of_good_items_vary_as_their_slopes_by_differences_say(model):
     learnt = _LatentTruth(simulated(40, shared_effect=1.0), model)

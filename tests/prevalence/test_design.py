@@ -71,7 +71,6 @@ def test_interval_width_is_that_of_the_estimate():
 # How many ----------------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_labels_by_truth_are_the_first_that_are_enough():
     for good in (0.25, 0.5):
         rate = 0.9 * good + 0.3 * (1 - good)
@@ -231,7 +230,6 @@ def test_plan_tells_what_each_design_buys():
 # Which label next --------------------------------------------------------------------------------
 
 
-@pytest.mark.slow
 def test_label_next_averages_over_what_the_label_may_say():
     counts = P.Counts(200, 120, 12, 10, 15, 11, calibration="by_truth")
     table = budget.label_next(counts)

@@ -13,6 +13,7 @@ from refusals import refused
 
 import bayesjudge as bj
 from bayesjudge.core.predictive import _moves
+from bayesjudge.truth import hierarchy
 from bayesjudge.truth.hierarchy import PooledPosterior
 
 P = bj.prevalence
@@ -136,6 +137,26 @@ def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
     lowest = NAMES[int(made.quantities["lowest"].value.argmax())]
     assert told.quoted.method.id == "exact-partially-pooled"
     assert any(note.startswith(f"Lowest of the 12 is {lowest} (probability") for note in told.notes)
+
+
+def test_few_points_answer_roughly(monkeypatch):
+    for name, value in {"FIRST": 256, "LAST": 256, "EFFECTIVE": 10}.items():
+        monkeypatch.setattr(hierarchy, name, value)
+    cells = [[900] * 3, [700, 500, 0], [80] * 3, [72] * 3, [60] * 3, [50, 50, 60]]
+    counts = P.Counts(*cells, calibration="by_truth", systems="abc", dim="stratum")
+    made = P.exact(counts, P.PooledErrorRates(), interval="eti_bounded")
+    share = made.quantities["prevalence"]
+    assert_allclose(made["overall_prevalence"].value, share.value @ counts.shares, atol=1e-9)
+    assert_allclose(made.quantities["lowest"].value, [0, 0, 1])
+    assert share.low[2] == 0  # nothing passed of the last one
+    assert made["overall_prevalence"].low > 0
+    # far more outputs than labels: shares are those that explain the pass rates by the two rates
+    for i in range(2):
+        hit, right = (made.quantities[name].value[i] for name in ("sensitivity", "specificity"))
+        rate = counts.test_pass[i] / counts.test_n[i]
+        assert abs(share.value[i] - (rate + right - 1) / (hit + right - 1)) < 0.03
+    told = P.answer(*P.closed_forms(counts), made)
+    assert any(note.startswith("Lowest of the 3 is c (probability >.999") for note in told.notes)
 
 
 @pytest.mark.slow

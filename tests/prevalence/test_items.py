@@ -504,7 +504,7 @@ def evaluated(items, spec, point, moved=None):
 NAMES = "difficulty", "leniency", "interaction"
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("labels by verdict")
 @pytest.mark.parametrize("name", CASES)
 def test_likelihood_and_gradient_are_those_of_plain_arrays(name):
     from bayesjudge.prevalence.items._pymc import log_likelihood

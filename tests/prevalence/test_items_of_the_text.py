@@ -27,7 +27,6 @@ from bayesjudge.prevalence.items._pymc import (
 )
 from bayesjudge.truth.effects import quadrature
 
-pytestmark = pytest.mark.slow
 #: Truth and verdict (2: no label) of each row, by system, of two items.
 ROWS = {
     "outputs": ([[(1, 1), (2, 0)], [(0, 1)]], [[(2, 1)], [(2, 0)]]),
@@ -61,6 +60,7 @@ def small(name):
     return read(ROWS[rows], calibration, repeats)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", study_but(HOW, "outputs, by_truth", "verdicts, random"))
 def test_the_sampler_runs_the_same_density(name):
     gaps, off = gaps_between(
@@ -70,6 +70,7 @@ def test_the_sampler_runs_the_same_density(name):
     assert off < 1e-9
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", study_but(HOW, "verdicts, random", "one system, random"))
 def test_items_add_up_to_the_likelihood(name):
     """Of patterns and items by two codes: PyTensor, and NumPy with bisection."""
@@ -88,6 +89,7 @@ ALONE = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", study_but(ALONE, "outputs", "labelled verdicts"))
 def test_integrating_every_variable_out_gives_the_collapsed_model(name):
     """Sums over the truths and over the nodes of each effect."""
@@ -136,6 +138,7 @@ KNOWN = S.ItemEffects(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "name", study_but(["outputs, by_truth", "outputs, random", "verdicts, random"])
 )
@@ -182,6 +185,7 @@ DESIGNS = {
 }
 
 
+@pytest.mark.fast_named("labels by verdict")
 @pytest.mark.parametrize("name", DESIGNS)
 def test_chances_of_all_rows_that_a_group_can_have_sum_to_1(name):
     """So that replicates have the chances that the density states, in whatever order rows come."""
@@ -204,6 +208,7 @@ def test_chances_of_all_rows_that_a_group_can_have_sum_to_1(name):
     assert not drawn[n:].any()
 
 
+@pytest.mark.slow
 def test_labels_chosen_by_the_verdicts_come_with_the_share_of_items_that_got_them():
     """Of four items with a pass and a fail, three had the fail labelled and one nothing."""
     verdicts = np.array([[[1, 1]], [[1, 1]], [[0, 2]]])

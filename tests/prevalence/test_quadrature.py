@@ -246,7 +246,6 @@ def test_a_contradiction_is_said_with_its_p_value():
     assert "contradiction" in names
 
 
-@pytest.mark.slow
 def test_rules_that_disagree_give_no_number_and_say_so(monkeypatch):
     # a planted fault: a rule that cuts its integrals short
     monkeypatch.setattr(quadrature, "CARES", quadrature.CARES[:1])

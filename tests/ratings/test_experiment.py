@@ -95,7 +95,6 @@ def test_finding_4_choices_underestimate_and_one_rating_misleads():
     assert budget.loc[10, "own"] > budget.loc[1, "own"] + 0.1
 
 
-@pytest.mark.slow
 def test_advice_follows_the_experiment():
     table = experiment.choose_definition(
         Setting(people=1.0, judges=-1.0), budget=10, worlds=15, random_seed=1

@@ -54,7 +54,6 @@ def made(draws):
     )
 
 
-@pytest.mark.slow
 def test_the_better_maximum_is_named_first():
     # two chains at the truth, two at its mirror
     curves = [TRUTH["noise_curve"]] * 4

@@ -100,7 +100,7 @@ REPLIES = {
 }
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("raw mute")
 @pytest.mark.parametrize("name", REPLIES)
 def test_a_reply_that_cannot_be_stored_is_stored_as_unparsable_or_failed(tmp_path, name):
     odd, words = REPLIES[name]
@@ -224,7 +224,7 @@ async def until(condition):
 
 
 @pytest.mark.parametrize("times", [1, 2])
-@pytest.mark.slow
+@pytest.mark.fast_named("2")
 def test_answers_in_flight_are_kept_when_the_run_is_cancelled(tmp_path, times):
     begun = []
 
@@ -267,7 +267,6 @@ def test_a_run_that_waits_to_try_again_stops_at_once(tmp_path):
     assert time.monotonic() - started < 10
 
 
-@pytest.mark.slow
 def test_a_stopped_run_says_what_it_waits_for(tmp_path, capsys):
     begun = []
 

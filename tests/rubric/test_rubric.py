@@ -476,7 +476,7 @@ def test_doctor_proposes_the_line(files):
             assert found.commands == {"rubric"}
 
 
-@pytest.mark.slow
+@pytest.mark.fast_named("criteria1-judge_{} human_{}")
 @pytest.mark.parametrize("names", ["judge_{} human_{}", "{}_llm {}_human", "gpt4_{} expert_{}",
                                    "{}.judge {}.label", "{}Judge {}Human"])  # fmt: skip
 @pytest.mark.parametrize("criteria", [("tone", "wit"), ("q1", "q2")])
@@ -653,7 +653,6 @@ def test_totals_and_criteria_lead_with_what_labels_of_longer_outputs_tell(own, s
     assert met == (set() if own else {"c0", "c1", "c2", "c3"})
 
 
-@pytest.mark.slow
 def test_cells_labelled_by_the_verdict_are_weighed_by_it():
     table, _, c, rng = _cells_of(3, items=500)
     failed = (table["verdict"] == 0).to_numpy()
