@@ -16,17 +16,29 @@ POINTS, MOST = 4, 120
 PRIOR_DRAWS = 200
 
 
+def start_of(model: Any) -> list[np.ndarray]:
+    """PyMC's initial point: an array each of the model's values."""
+    from contract import in_python
+    from pymc.initial_point import make_initial_point_expression
+
+    start = make_initial_point_expression(
+        free_rvs=model.free_RVs,
+        rvs_to_transforms=model.rvs_to_transforms,
+        initval_strategies=model.rvs_to_initial_values,
+        return_transformed=True,
+    )
+    return in_python([], start)()
+
+
 def at_points(model: Any, seed: int, points: int) -> tuple[dict[str, np.ndarray], np.ndarray]:
     """All variables at random points around the initial one, and terms of the log-density."""
     from contract import in_python
 
     terms, named = model.logp(sum=False), model.unobserved_value_vars
     run = in_python(model.value_vars, [*named, *terms])
-    rng, start, found = np.random.default_rng(seed), model.initial_point(), []
+    rng, start, found = np.random.default_rng(seed), start_of(model), []
     for _ in range(points):
-        moves = [rng.normal(0, 0.4, np.shape(start[v.name])) for v in model.value_vars]
-        point = [start[v.name] + move for v, move in zip(model.value_vars, moves, strict=True)]
-        found.append(run(*point))
+        found.append(run(*[value + rng.normal(0, 0.4, value.shape) for value in start]))
     values = [np.array(each) for each in zip(*found, strict=True)]
     variables = dict(zip((str(v.name) for v in named), values, strict=False))
     return variables, np.column_stack([x.reshape(points, -1) for x in values[len(named) :]])

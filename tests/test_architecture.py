@@ -64,6 +64,7 @@ def test_no_code_reads_a_sentence_of_our_own(trees):
     assert read == READ
 
 
+@pytest.mark.slow
 def test_choices_stand_in_one_order():
     """Python keeps one order of a `Literal`, that which it met first: imports would decide it."""
     orders = {}
@@ -74,6 +75,7 @@ def test_choices_stand_in_one_order():
     assert not [different for different in orders.values() if len(different) > 1]
 
 
+@pytest.mark.slow
 def test_each_sentence_of_a_problem_is_asked_for():
     code = "".join(FILES.values())
     problems = words_in("bayesjudge.core")["sentences"]["problems"]
@@ -101,6 +103,8 @@ def public_methods(cls):
             yield name
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @pytest.mark.parametrize("module", PUBLIC, ids=lambda module: module.__name__)
 def test_public_names_are_documented(module):
     names = [name for name in module.__all__ if name != "pass_share"]
@@ -178,6 +182,7 @@ def test_an_exported_name_that_refuses_says_so(definitions, refusing):
     assert all(home.startswith("bayesjudge.pass_share") for home, _ in EXPORTED - seen)  # a test's
 
 
+@pytest.mark.slow
 def test_what_is_refused_is_said_with_if():
     """And no house metaphor is left anywhere: STYLE's words."""
     texts = {**FILES, **{str(p): p.read_text() for p in (TOP / "tests" / "template").rglob("*.py")}}

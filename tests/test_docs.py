@@ -103,6 +103,7 @@ def quoted(program):
             yield path.name, "".join(line)
 
 
+@pytest.mark.slow
 def test_quoted_commands_have_the_options_that_they_name():
     """Also those whose tables the pages do not have; of a bare name the command exists."""
     checked = 0
@@ -133,6 +134,7 @@ def words_of_commands():
             yield place, quoted.split()
 
 
+@pytest.mark.slow
 def test_words_of_commands_and_their_options_exist():
     """Also in a sentence, where a line has not all that it needs."""
     app = build_app((), every=True)
@@ -192,6 +194,7 @@ def test_quoted_targets_of_make_exist():
     assert named <= targets
 
 
+@pytest.mark.slow
 def test_every_exported_name_is_used():
     """In a command, a notebook, the README or a page: else it is private, or goes."""
     assert not {module: names for module, names in unused_names(TOP).items() if names}

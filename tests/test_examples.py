@@ -52,15 +52,21 @@ SLOW = {
     *("panel/study.py", "prevalence/budget/expected_width.py", "prevalence/budget/plan.py"),
     *("prevalence/change.py", "prevalence/people/exact.py"),
 }
-#: Files of which the fast tier tries every fourth argument: all take more than a fifth of a second.
+#: Files of which the fast tier tries every fourth argument: all take a twentieth of a second, or
+#: more.
 LONG = {
-    *("bias/data.py", "bias/position.py", "datasets/counted.py", "decide/drift.py"),
-    *("judge/data.py", "leaderboard/data.py", "panel/data.py", "prevalence/classes/data.py"),
-    *("prevalence/compare.py", "prevalence/data.py", "prevalence/exact.py"),
-    *("prevalence/items/data.py", "prevalence/people/data.py", "prevalence/scores/data.py"),
-    *("prevalence/scores/paired.py", "ratings/data.py", "ratings/experiment/ranks.py"),
-    *("repeats/runner/run.py", "repeats/self_contradiction.py", "repeats/simulate.py"),
-    *("repeats/stopping_rules.py", "rubric/data.py", "verdicts/table.py"),
+    *("bias/certificates/trade_off.py", "bias/closed_form.py", "bias/data.py", "bias/exact.py"),
+    *("bias/position.py", "bias/simulate.py", "datasets/counted.py", "datasets/published.py"),
+    *("decide/drift.py", "decide/monitor.py", "decide/shopping.py", "integrations/compat.py"),
+    *("judge/data.py", "leaderboard/data.py", "panel/data.py", "panel/simulate.py"),
+    *("prevalence/classes/data.py", "prevalence/compare.py", "prevalence/data.py"),
+    *("prevalence/exact.py", "prevalence/items/closed_form.py", "prevalence/items/data.py"),
+    *("prevalence/people/closed_form.py", "prevalence/people/data.py"),
+    *("prevalence/scores/data.py", "prevalence/scores/paired.py", "ratings/data.py"),
+    *("ratings/experiment/ranks.py", "ratings/simulate.py", "repeats/components.py"),
+    *("repeats/consistency.py", "repeats/data.py", "repeats/planning.py", "repeats/runner/run.py"),
+    *("repeats/self_contradiction.py", "repeats/simulate.py", "repeats/stopping_rules.py"),
+    *("rubric/data.py", "verdicts/table.py"),
 }
 #: What samples or draws without a seed, writes files, asks somebody or takes long: its examples
 #: run, and no more.

@@ -15,6 +15,7 @@ from benchmarks.core.faults import Fault, every_fault
 TOP = Path(__file__).parents[1]
 
 
+@pytest.mark.slow
 def test_each_fault_finds_its_place_and_its_tests():
     faults = every_fault()
     assert len(faults) >= 120

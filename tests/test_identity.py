@@ -185,6 +185,7 @@ def test_floats_that_have_lost_digits_are_refused(role):
         role.read(table, ["5"])
 
 
+@pytest.mark.fast_one_in(3)
 @each_role
 @pytest.mark.parametrize("empty", [None, float("nan"), "", "  "], ids=repr)
 def test_an_empty_cell_is_nobodys_name(role, empty):

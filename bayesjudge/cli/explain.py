@@ -6,6 +6,7 @@ import re
 import sys
 from collections.abc import Iterator
 from difflib import get_close_matches
+from functools import cache
 from typing import Annotated
 
 from cyclopts import App, Parameter
@@ -92,11 +93,9 @@ def spelled(term: str) -> str:
     return " ".join(term.strip().lower().replace("_", " ").split())
 
 
-def meaning(term: str) -> str | None:
-    """What a term means; also of a name that begins with a term, such as ``Voting: most``.
-
-    Also of several (``votes``), and of a model as Python names it (``VoteRegression``).
-    """
+@cache
+def entries() -> dict[str, str]:
+    """What each word of the glossary and of the tables means, by its spelling."""
     known: dict[str, str] = {}
     for table in QUANTITIES:
         words = words_for(table).items()
@@ -107,13 +106,20 @@ def meaning(term: str) -> str | None:
         inside = re.search(r"\((pass.k)\)$|(pass.k)$", shown)
         text = by_name.get(spelled(inside[0].strip("()") if inside else name))
         by_name |= {spelled(shown): text} if text and spelled(shown) not in by_name else {}
+    return by_name
+
+
+def meaning(term: str) -> str | None:
+    """What a term means; also of a name that begins with a term, such as ``Voting: most``.
+
+    Also of several (``votes``), and of a model as Python names it (``VoteRegression``).
+    """
+    by_name = entries()
     term = TRIES.sub("k", term)
     apart = spelled(re.sub(r"(?<=[a-z])(?=[A-Z])", " ", term))
     for plain in dict.fromkeys((spelled(term), apart, apart.replace(" ", "-"))):
-        starts = [
-            name for name in by_name if plain.startswith(tuple(f"{name}{end}" for end in ",:; "))
-        ]
-        for name in (plain, plain.removesuffix("s"), *sorted(starts, key=len, reverse=True)):
+        starts = [plain[:i] for i, letter in enumerate(plain) if letter in ",:; "]
+        for name in (plain, plain.removesuffix("s"), *reversed(starts)):
             if name in by_name:
                 return by_name[name]
     return None

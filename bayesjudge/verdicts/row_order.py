@@ -154,9 +154,11 @@ def _blocks(whole: Any, how: Reading, rows: int) -> Iterator[np.ndarray]:
     start, item = np.zeros(rows, bool), None
     some = np.linspace(0, rows - 1, min(rows, SOME_ROWS)).astype(int)
     for name in names_of(whole):
-        if name in how.labels or _are_rising_dates(cells_of(whole, name, some)):
+        if name in how.labels:
             continue
         shown = list(map(str, cells_of(whole, name, some)))
+        if _are_rising_dates(shown):
+            continue
         names_rows = name == how.item or name.lower() in ITEM_COLUMNS
         if not names_rows and (len({*shown}) > MOST_BLOCKS or not _is_sorted(shown)):
             continue  # then it does not sort all rows either

@@ -446,10 +446,10 @@ def names_of(table: Any) -> list[str]:
 
 
 def cells_of(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]:
-    """Cells of a column, of all rows or of some; Arrow's by itself, as narwhals takes longer."""
+    """Cells of a column, of all rows or of some in order; Arrow's by itself, as it is quicker."""
     column = table[name]
     if hasattr(column, "combine_chunks"):
-        if rows is None:
+        if rows is None or len(rows) == len(column):
             return list(column.to_pylist())
         return [column[row].as_py() for row in rows.tolist()]  # `take` would load pandas
     import narwhals as nw

@@ -46,6 +46,8 @@ def test_first_line_is_one_sentence(path):
 UNFINISHED: set[str] = set()
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @each_study
 def test_study_says_what_it_found(path):
     """In numbers, from results that lie beside it; the index shows both."""

@@ -107,6 +107,7 @@ def today(first: int = 0, every: int = 1) -> dict[str, tuple[int, float]]:
     return found
 
 
+@pytest.mark.slow
 def test_each_table_has_a_digest():
     assert {what for what, *_ in tables()} == {*json.loads(STORED.read_text())}
 

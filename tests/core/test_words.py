@@ -49,6 +49,8 @@ def fields_of(template):
     return {name for _, name, _, _ in Formatter().parse(template) if name is not None}
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_is_raised_explained_and_worded_and_no_other(kind):
     raised = {id_ for _, id_, _, _ in calls(kind)}
@@ -56,6 +58,8 @@ def test_each_is_raised_explained_and_worded_and_no_other(kind):
     assert raised == set(sentences(kind))
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_sentence_has_the_fields_that_its_calls_fill(kind):
     raised = defaultdict(set)

@@ -199,7 +199,7 @@ def test_correlation_uses_items_that_both_judged():
     assert correlate(given, np.ones(400))[0, 1] == pytest.approx(expected)
 
 
-@pytest.mark.parametrize("items", [60, 3000])
+@pytest.mark.parametrize("items", [60, pytest.param(3000, marks=pytest.mark.slow)])
 def test_dependence_is_scipys_test_of_what_both_judged(items):
     votes = bj.panel.simulate(
         items=items, labelled=items, shared_effect=0.3, missing=0.2, random_seed=1

@@ -176,6 +176,7 @@ def text_of(delimiter):
     return made.getvalue()
 
 
+@pytest.mark.fast_one_in(5)
 @pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "utf-16-le", "latin-1"])
 @pytest.mark.parametrize("pack", [bytes, gzip.compress, pa.Codec("zstd").compress])

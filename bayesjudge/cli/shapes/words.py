@@ -41,10 +41,15 @@ def says_judge(name: str) -> bool:
     return machine or called or (len({*words_of(name)}) > 1 and is_called(name, "machines"))
 
 
+@cache
+def _models() -> re.Pattern[str]:
+    begins = "|".join(map(re.escape, vocabulary("models")))
+    return re.compile(rf"{'|'.join(vocabulary('famous'))}|(^|[^a-z])({begins})")
+
+
 def is_model(name: str) -> bool:
     """Whether a name is that of a language model."""
-    begins = "|".join(map(re.escape, vocabulary("models")))
-    return bool(re.search(rf"{'|'.join(vocabulary('famous'))}|(^|[^a-z])({begins})", name.lower()))
+    return bool(_models().search(name.lower()))
 
 
 def is_person(name: str) -> bool:
