@@ -170,6 +170,8 @@ def test_classes_are_named_or_asked_for(ask):
     assert {one["where"].get("system") for one in by["estimates"]} >= {"win", "tie", "loss"}
     pairs = ["--swapped", "second", "--by", "human"]
     assert "--by is not for pairs" in ask(*asked, *pairs, code=2)
+    passes = ["--swapped", "second", "--pass-value", "win"]
+    assert "--pass-value is not for classes" in ask(*asked, *passes, code=2)
 
 
 @pytest.mark.fast_one_in(2)

@@ -13,7 +13,7 @@ from bayesjudge.core.answer import mirrored
 from bayesjudge.core.estimate import Row
 from bayesjudge.core.intervals import added, z_score
 from bayesjudge.core.label_design import DESIGNS
-from bayesjudge.judge.worth import _of_errors
+from bayesjudge.judge.worth import _of_errors, _of_verdicts
 from bayesjudge.prevalence import Counts
 from bayesjudge.prevalence._by_verdict import errors
 from bayesjudge.prevalence.cautions import above_chance
@@ -213,6 +213,17 @@ def test_a_draw_of_labels_by_truth_has_the_variance_of_rogan_and_gladen(outputs)
     shares = np.array([[share * 0.9, share * 0.1, (1 - share) * 0.24, (1 - share) * 0.76]])
     error = (high - low) / 2 / z_score(0.95)
     assert_allclose(_of_errors(pairs, shares, outputs), error**2)
+
+
+def test_a_draw_of_labels_by_verdict_has_the_variance_of_double_sampling():
+    """Of labels within the verdicts, and of the verdicts of a sample of outputs (Cochran, 12.2)."""
+    pairs = Pairs.of([1, 0, 1, 0], [1, 1, 0, 0], [18, 3, 6, 20])
+    passes, ppv, missed = 0.55, 0.8, 0.1
+    shares = np.array([[passes * ppv, (1 - passes) * missed, passes * (1 - ppv), 0.0]])
+    shares[0, 3] = 1 - shares.sum()
+    within = passes**2 * ppv * (1 - ppv) / 24 + (1 - passes) ** 2 * missed * (1 - missed) / 23
+    between = passes * (1 - passes) * (ppv - missed) ** 2 / 400
+    assert_allclose(_of_verdicts(pairs, shares, 400), within + between)
 
 
 def test_a_perfect_judge_has_an_interval():

@@ -254,7 +254,7 @@ def test_summaries_are_those_of_a_loop_over_items():
 def test_pooled_biases_are_a_mixture_of_normals_at_modes_that_a_search_finds():
     """By SciPy's search for each spread and slopes by differences."""
     votes = some_labelled(FULL, 60, 3, only=["g1", "g2", "g4"])
-    model = panel.BiasPooling()
+    model = panel.BiasPooling(level=panel.NormalPrior(0.3, 1), bias=panel.NormalPrior(-0.4, 1))
     s, size = Summary.of(votes), len(votes.generators)
     known, other = s.labelled_n > 0, s.other_n > 0
     sd = np.ones(2 + 2 * size)

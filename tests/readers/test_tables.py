@@ -273,6 +273,9 @@ def test_what_is_no_table_is_refused_in_words(tmp_path):
         archive.writestr("xl/workbook.xml", "<a>")
     with refused(id="unreadable"):
         read_table(tmp_path / "b.xlsx", ["a"])
+    (tmp_path / "one_line.csv").write_text(f"a,{'b' * files.HEAD}\n1,2\n")
+    with refused(subject=str(tmp_path / "one_line.csv")):
+        _ = files.File(tmp_path / "one_line.csv").columns
 
 
 def test_empty_rows_of_a_sheet_are_no_rows(tmp_path):
