@@ -13,11 +13,12 @@ from __future__ import annotations
 import contextlib
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from unittest import mock
 
+import numpy as np
 import pandas as pd
 
 HERE = Path(__file__).parent
@@ -29,6 +30,7 @@ from readers.logs import LOGS  # noqa: E402
 
 from bayesjudge.cli import doctor  # noqa: E402
 from bayesjudge.cli.shapes import Reading, running  # noqa: E402
+from bayesjudge.readers import read_log  # noqa: E402
 
 STORED = HERE / "held" / "proposals.txt"
 #: Tables of each world: one as it is drawn, the others twisted.
@@ -109,8 +111,63 @@ def _words(options: Any) -> str:
     return " ".join(" ".join([name, *values]) for name, values in options.items())
 
 
+def _topics(rates: Mapping[str, float], **more: Sequence[str]) -> pd.DataFrame:
+    """Outputs of topics, of which so large a share is labelled, with a verdict or a score."""
+    rng, parts, rows = np.random.default_rng(1), [], 150
+    for topic, rate in rates.items():
+        good = rng.random(rows) < 0.7
+        said = np.where(rng.random(rows) < 0.9, good, ~good)
+        score = np.clip(0.2 + 0.6 * said + rng.normal(0, 0.1, rows), 0, 1).round(3)
+        label = np.where(good, "yes", "no").astype(object)
+        label[rng.permutation(rows)[round(rate * rows) :]] = ""
+        own = {"topic": topic, "auto_grade": np.where(said, "yes", "no"), "score": score}
+        parts.append(pd.DataFrame(own).assign(human=label))
+    table = pd.concat(parts, ignore_index=True).rename_axis("question").reset_index()
+    return table.assign(**{name: np.resize(cells, len(table)) for name, cells in more.items()})
+
+
+def _made() -> Iterator[tuple[str, pd.DataFrame | bytes]]:
+    """Tables and files of which something is odd that the worlds do not have."""
+    uneven, rng = {"billing": 0.1, "legal": 0.4}, np.random.default_rng(2)
+    yield "uneven labels", _topics(uneven).drop(columns="score")
+    yield "uneven labels beside scores", _topics(uneven).drop(columns="auto_grade")
+    yield "uneven labels of systems", _topics(uneven, system=["a", "b"]).drop(columns="score")
+    said = rng.choice(["good", "bad"], 60)
+    raters = [
+        {"ticket": i, "judge_verdict": v, "annotator": who, "label": rng.choice([v, v, "bad"])}
+        for i, v in enumerate(said)
+        for who in ("ann", "bob")
+    ]
+    yield "a row a person", pd.DataFrame(raters)
+    grades = {f"grade_{k}": rng.integers(1, 6, 40) for k in (1, 2, 3)}
+    yield "numbered columns", pd.DataFrame({"prompt": [f"p{i}" for i in range(40)], **grades})
+    models = {"item": [*range(60)] * 2, "model": ["m1"] * 60 + ["m2"] * 60}
+    labels = {"verdict": rng.choice(["yes", "no"], 120), "human": ["yes", "no", "yes"] * 40}
+    yield "labels that are the same under each model", pd.DataFrame(models | labels)
+    against = {"item": range(80), "judge": ["yes", "no"] * 40, "human": ["no", "yes"] * 40}
+    yield "a judge against people", pd.DataFrame(against)
+    people = {"human_1": [*"abc"] * 20, "human_2": [*"abb"] * 20}
+    classes = {"item": range(60), "judge_label": [*"abc"] * 20}
+    yield "classes of two people", pd.DataFrame(classes | people)
+    criteria = {"id": np.repeat(range(30), 2), "criterion": ["tone", "facts"] * 30}
+    answers = {name: rng.choice(["yes", "no"], 60) for name in ("judge", "human")}
+    yield "a row a criterion", pd.DataFrame(criteria | answers)
+    ragged = [f"{i},caf\xe9,yes,no,x{',z' * (i % 9 == 3)}\n" for i in range(30)]
+    yield "mistakes", "".join(["id,judge,human,judge,\n", *ragged]).encode("latin-1")
+    yield "NUL bytes", b"id,judge,human\n" + b"1,yes,no\0\n" * 20
+    commas = [f"{i};0,{i % 10};{'yes' if i % 2 else 'no'}\n" for i in range(40)]
+    yield "decimal commas", "".join(["id;score;human\n", *commas]).encode()
+
+
+def _labels_of(log: Path) -> pd.DataFrame:
+    """Two columns of people's labels of the items of a log."""
+    items = list(dict.fromkeys(grade.item for grade in read_log(log).grades))
+    gold, human = (np.resize(cells, len(items)) for cells in (["pass", "fail"], ["yes", "no"]))
+    return pd.DataFrame({"item": items, "gold": gold, "human": human})
+
+
 def _files() -> Iterator[tuple[str, list[Path]]]:
-    """Tables of every world and logs of every tool, written where we are."""
+    """Tables of every world and odd ones, logs of every tool, written where we are."""
     for seed in range(TABLES * len(messy.WORLDS)):
         world = Twisted if seed >= len(messy.WORLDS) else messy.World
         case = messy.WORLDS[seed % len(messy.WORLDS)](world(31_000 + seed))
@@ -120,6 +177,12 @@ def _files() -> Iterator[tuple[str, list[Path]]]:
         (folder := Path(tool)).mkdir()
         write(path := folder / name)
         yield tool, [path]
+        _labels_of(path).to_csv(labels := folder / "labels.csv", index=False)
+        yield f"{tool}, labels elsewhere", [path, labels]
+    for what, found in _made():
+        path = Path(f"{what}.csv")
+        path.write_bytes(found if isinstance(found, bytes) else found.to_csv(index=False).encode())
+        yield what, [path]
 
 
 def today() -> str:

@@ -89,6 +89,7 @@ def test_a_density_beside_the_prior_weighs_its_draws():
     assert [drawn[group].sizes["draw"] for group in ("prior", "prior_predictive")] == [500, 500]
     x, seen = drawn["prior"]["x"].to_numpy(), drawn["prior_predictive"]["seen"].to_numpy()
     assert abs(x.mean() - 2 / 3) < 4 * np.sqrt(1 / 18 / 500)
+    assert np.unique(x).size > 450  # of 10,000, weighed
     assert abs((seen - 10 * x).sum()) < 4 * np.sqrt((10 * x * (1 - x)).sum())
     with pm.Model() as narrow:
         pm.Potential("x_prior_density", 1e5 * pm.Uniform("x"))
@@ -101,7 +102,9 @@ def test_a_log_likelihood_of_too_many_numbers_is_left_out_with_a_warning(extende
     with pytest.warns(UserWarning, match="no log_likelihood: 110 items times 480 draws"):
         assert predictive._log_likelihood(extended) is None
     assert predictive._thinned(extended).posterior.sizes["draw"] == 120
-    monkeypatch.setattr(predictive, "MOST_NUMBERS", 480)
+    monkeypatch.setattr(predictive, "MOST_NUMBERS", 480 * 110)
+    assert predictive._log_likelihood(extended) is not None
+    monkeypatch.setattr(predictive, "MOST_NUMBERS", 500)  # of 3 times 480
     assert predictive._thinned(extended).posterior.sizes["draw"] == 40
 
 

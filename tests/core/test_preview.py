@@ -1,12 +1,15 @@
 """What stands on the screen before the draws arrive."""
 
 from contextlib import contextmanager
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
 import bayesjudge as bj
 from bayesjudge.core import preview as module
+from bayesjudge.core import sampling
+from bayesjudge.core.model import BayesianModel
 from bayesjudge.core.preview import _around_mode, preview_line
 from bayesjudge.core.progress import Progress
 
@@ -44,6 +47,54 @@ def test_the_line_names_an_approximation():
     made = bj.Estimate({"prevalence": (0.8, 0.7, 0.9)}, method="m", ci_prob=0.95, source="s")
     line = preview_line(made)
     assert "prevalence 0.8 (0.7 to 0.9)" in line
+
+
+class Compiled(SimpleNamespace):
+    """What is compiled of a model with three unknowns, of which two are shown."""
+
+    n_dim, dims, coords = 3, {"x": ("of",)}, {"of": ["a", "b"]}
+
+    @staticmethod
+    def expanded(drawn):
+        return {"x": drawn[None, :, :2], "z": drawn[None, :, 2]}
+
+
+class Twice(BayesianModel):
+    """What is derived of the draws."""
+
+    def _with_derived(self, data, draws):
+        return draws.assign(twice=2 * draws["x"])
+
+
+def test_a_preview_is_of_what_the_posterior_will_show(monkeypatch):
+    about = {"data": None, "spec": Twice(), "quantities": ("twice", "z"), "random_seed": 1}
+    compiled = Compiled(log_density=normal, start=lambda seed: np.zeros(3))
+    settings = {"chains": 4, "draws": 500, "tune": 500}
+    made = module.preview(compiled, **about)
+    assert made["twice", "a"].value == pytest.approx(2, abs=1e-3)
+    assert made["twice", "b"].value == pytest.approx(-4, abs=1e-3)
+    assert made["z"].value == pytest.approx(0.5, abs=1e-3)
+    sd = np.linalg.inv(PRECISION)[2, 2] ** 0.5
+    assert made["z"].high - made["z"].low == pytest.approx(2 * 1.96 * sd, rel=0.25)
+    assert "twice[a] 2" in sampling._first_look(compiled, **about)
+    for odd in (
+        {"n_dim": module.MOST_UNKNOWNS + 1},
+        {"log_density": lambda x: (-np.inf, np.zeros(3))},
+        {"log_density": lambda x: (normal(x)[0], np.full(3, np.nan))},
+        {"expanded": lambda drawn: {"z": np.full((1, 2), np.nan)}},
+    ):
+        without = Compiled(**{**vars(compiled), **odd})
+        assert module.preview(without, **about) is None
+        assert sampling._first_look(without, **about) == ""
+    # 1,000 draws and steps of 4 chains on 2 cores: two turns
+    monkeypatch.setattr(module, "STEPS", 10)
+    ticks = iter(range(10))
+    monkeypatch.setattr(module.time, "perf_counter", lambda: next(ticks) * 1e-3)
+    assert module.seconds_of(compiled, 10 * 1000 * 2) == pytest.approx(20)
+    for seconds, long in ((19.9, True), (20.1, False)):
+        ticks = iter(range(10))
+        monkeypatch.setattr(module, "SECONDS", seconds)
+        assert sampling._is_long(compiled, settings, 2) == long
 
 
 class Recorded(Progress):

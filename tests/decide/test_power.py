@@ -2,12 +2,13 @@
 
 import contextlib
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 from refusals import refused
-from scipy.stats import beta, binom
+from scipy.stats import beta, binom, norm
 
 import bayesjudge as bj
 from bayesjudge.cli import main, plan_pass
@@ -331,3 +332,33 @@ def test_a_plan_with_a_judge_has_a_bar(capsys, monkeypatch):
 )
 def test_a_plan_refuses_what_makes_no_sense(capsys, words, told):
     assert told in asked(capsys, *words.split(), code=2)
+
+
+class _OfLabels:
+    """In the place of a posterior: that of the labels alone under a flat prior, as a normal one."""
+
+    def __init__(self, data, *_, **__):
+        good, bad = data.correct_n + 1, data.incorrect_n + 1
+        self.mean = good / (good + bad)
+        self.sd = (good * bad / (good + bad) ** 2 / (good + bad + 1)) ** 0.5
+
+    def cdf(self, at):
+        return norm.cdf(at, self.mean, self.sd)
+
+
+def test_chance_and_fewest_labels_rest_on_the_score_of_data_to_come(monkeypatch):
+    monkeypatch.setattr(power, "posterior", _OfLabels)
+    power._score.cache_clear()
+    rates = {"prevalence": 0.9, "sensitivity": 0.9, "specificity": 0.8, "items": 400}
+    strategy = {"strategies": ["random sample"]}
+    m = labels_to_pass(0.8, **rates, **strategy)["random sample"]
+    chances = [chance_to_pass(0.8, n, **rates, strategy="random sample") for n in (m // 2, m)]
+    assert chances[0] < 0.79 < 0.8 <= chances[1] < 0.82
+    # of each number of good outputs among m labels, whether a pass follows
+    good = np.arange(m + 1)
+    of = (_OfLabels(SimpleNamespace(correct_n=k, incorrect_n=m - k)) for k in good)
+    passes = np.array([one.cdf(0.8) <= 0.05 for one in of])
+    assert chances[1] == pytest.approx(passes @ binom.pmf(good, m, 0.9), abs=0.06)
+    few = {**rates, "items": m // 2}
+    assert labels_to_pass(0.8, **few, **strategy) == {"random sample": None}
+    power._score.cache_clear()

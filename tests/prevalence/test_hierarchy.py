@@ -142,7 +142,7 @@ def test_an_answer_names_the_groups_that_may_be_the_lowest(twelve):
 def test_few_points_answer_roughly(monkeypatch):
     for name, value in {"FIRST": 256, "LAST": 256, "EFFECTIVE": 10}.items():
         monkeypatch.setattr(hierarchy, name, value)
-    cells = [[900] * 3, [700, 500, 0], [80] * 3, [72] * 3, [60] * 3, [50, 50, 60]]
+    cells = [[900, 900, 300], [700, 500, 0], [80] * 3, [72] * 3, [60] * 3, [50, 50, 60]]
     counts = P.Counts(*cells, calibration="by_truth", systems="abc", dim="stratum")
     made = P.exact(counts, P.PooledErrorRates(), interval="eti_bounded")
     share = made.quantities["prevalence"]
