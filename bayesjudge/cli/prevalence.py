@@ -95,6 +95,8 @@ def _whole_groups(asked: Asked, source: Source) -> str:
     """Say so if labels cover whole groups of rows, such as conversations, which no option names."""
     if asked.item is not None or asked.calibration != "random" or not asked.label:
         return ""
+    if source.labels is not None:  # rows of a file of their own, all labelled, are no group
+        return ""
     size = source.path.stat().st_size if source.path.is_file() else MOST_BYTES + 1
     if source.log is not None or size > MOST_BYTES or source.counts_in_place:
         return ""

@@ -74,6 +74,19 @@ def test_labels_in_a_file_of_their_own_are_joined_or_stacked(run, tmp_path):
     assert found["inputs"]["items"] == counts.test_n + counts.labelled_n
 
 
+def test_labelled_rows_of_another_file_need_no_item(run, tmp_path):
+    table = table_of_one_system()
+    known = table["truth"].notna()
+    table.to_csv(tmp_path / "all.csv", index=False)
+    table[~known].drop(columns="truth").to_csv(tmp_path / "test.csv", index=False)
+    table[known].to_csv(tmp_path / "labelled.csv", index=False)
+    line = ["--verdict", "verdict", "--truth", "truth", *ASKED]
+    _, whole = run("prevalence", "all.csv", *line)
+    code, stacked = run("prevalence", "test.csv", *line, "--labels", "labelled.csv")
+    assert code == 0, stacked
+    assert stacked["estimates"] == whole["estimates"]
+
+
 @pytest.mark.slow
 def test_labels_that_do_not_fit_are_refused(run, tmp_path):
     (tmp_path / "verdicts.csv").write_text("item,verdict\na,1\nb,0\nc,1\n")

@@ -43,9 +43,9 @@ from bayesjudge.render.page import Page  # noqa: E402
 PACKAGE, STORED = Path(bj.__file__).parent, HERE / "held" / "options.json"
 #: Options that choose a form of what is found, sample, or save it: tests of their own.
 ELSEWHERE = {
-    *("--html", "--markdown", "--json", "--csv", "--save", "--summary", "--junit", "--badge"),
+    *("--html", "--markdown", "--json", "--csv", "--save", "--junit"),
     *("--details", "--why", "--quiet", "--study", "--arm"),
-    *("--watch", "--look", "--looks", "--separator", "--option", "--shift-from", "--scores"),
+    *("--separator", "--option", "--shift-from", "--scores"),
     *("--attempt", "--read"),
 }
 NUMBER, DATE = re.compile(r"\d+(?:\.\d+)?"), re.compile(r"\d{4}-\d\d-\d\d")
