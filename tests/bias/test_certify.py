@@ -1,6 +1,11 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pandas as pd
 import pytest
+import xarray as xr
+from refusals import refused
+from scipy import stats
 from scipy.special import betaincinv
 
 import bayesjudge as bj
@@ -167,3 +172,34 @@ def test_the_largest_shrinkage_leaves_nothing_to_noise(moved, tolerance):
     assert card.alpha < 1
     assert 0 <= card.noise_scale < 1e-12
     assert "estimation-error-ignored" in {c.id for c in card.cautions}
+
+
+def test_a_shift_to_come_is_longer_than_the_bound_as_often_as_is_allowed():
+    """Over draws, the chance of a normal shift by the formula; the worst perturbation counts."""
+    rng = np.random.default_rng(1)
+    mean = rng.normal([0.0, 0.4, -0.2], 0.05, (2, 200, 3))
+    spread = rng.uniform(0.5, 0.7, (2, 200, 3)) * [1, 1, 2]
+    dims = ("chain", "draw", "perturbation")
+    drawn = {"mean_shift": (dims, mean), "rms_shift": (dims, np.hypot(mean, spread))}
+    posterior = xr.Dataset(drawn, {"perturbation": ["bold", "long", "order"]})
+    fit = SimpleNamespace(
+        idata=xr.DataTree.from_dict({"posterior": posterior}),
+        data=SimpleNamespace(design="item"),
+        draws=lambda name: posterior[name].to_numpy(),
+    )
+
+    def longer(length, k):
+        each = stats.norm(mean[..., k], spread[..., k])
+        return (each.cdf(-length) + each.sf(length)).mean()
+
+    chances = bounds.tail_probability(fit, [0.5, 1.0])
+    for k, name in enumerate(["bold", "long", "order"]):
+        assert chances[(name,)] == pytest.approx([longer(t, k) for t in (0.5, 1.0)])
+    for largest in (np.inf, 9.0):
+        bound = bounds.bound_of_fit(fit, "predictive", 0.05, largest)
+        assert bound.worst == "order"
+        assert longer(bound.length, 2) == pytest.approx(0.05)
+    assert bounds.bound_of_fit(fit, "predictive", 0.05, 1.5).length == 1.5  # the scale ends there
+    fit.data.design = "batch"
+    with refused(subject="tail_probability"):
+        bounds.tail_probability(fit, 0.5)

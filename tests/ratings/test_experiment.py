@@ -95,6 +95,32 @@ def test_finding_4_choices_underestimate_and_one_rating_misleads():
     assert budget.loc[10, "own"] > budget.loc[1, "own"] + 0.1
 
 
+def test_one_world_by_hand():
+    setting = Setting(items=8, n_judges=3)
+    people = make_world(setting, np.random.default_rng(5)).people
+    found = experiment.choice_bias(setting, worlds=1, cutoffs=[0.3, 0.5], random_seed=5)
+    for cutoff in (0.3, 0.5):
+        positive = [np.mean(x[:, 0] >= cutoff) for x in (people.chosen, people.endorsed)]
+        assert found[cutoff] == pytest.approx(positive[0] - positive[1])
+    # so many ratings that people's shares are known: only one matrix for all items errs
+    asked = {"budgets": [2, 100_000], "worlds": 2, "cutoffs": [0.5], "random_seed": 3}
+    table = experiment.rating_budget(setting, **asked)
+    assert table.columns.tolist() == ["own", "pooled", "choices"]
+    assert table.loc[100_000, "own"] == 1
+    assert table.loc[2, "own"] < 1
+    full = experiment.rating_budget(Setting(specified=True, items=8, n_judges=3), **asked)
+    assert full.loc[100_000].tolist() == [1, 1, 1]
+    of_all = {"budgets": [2, 100_000], "worlds": 2, "random_seed": 3}
+    by_item = of_all | {"pooled": False}
+    enough = experiment.rating_budget(setting, **of_all)["own"]
+    assert enough[2] < enough[100_000]
+    between = {"consistency": (enough[2] + enough[100_000]) / 2, **by_item}
+    assert experiment.ratings_needed(setting, **between) == 100_000
+    assert experiment.ratings_needed(setting, **between | {"consistency": enough[2] - 1e-9}) == 2
+    few = between | {"budgets": [2], "consistency": 1 - 1e-9}
+    assert experiment.ratings_needed(setting, **few) is None
+
+
 def test_advice_follows_the_experiment():
     table = experiment.choose_definition(
         Setting(people=1.0, judges=-1.0), budget=10, worlds=15, random_seed=1
