@@ -292,16 +292,6 @@ def test_command(table, tmp_path, monkeypatch, capsys):
 
 
 @pytest.mark.slow
-def test_a_system_may_be_called_what_is_empty_elsewhere(tmp_path, capsys):
-    games = pd.DataFrame({"model_a": ["null", "y"] * 20, "model_b": ["y", "null"] * 20,
-                          "winner": ["model_a"] * 25 + ["model_b"] * 15})  # fmt: skip
-    games.to_csv(tmp_path / "games.csv", index=False)
-    assert main(["leaderboard", str(tmp_path / "games.csv"), "--json"]) == 0
-    rows = json.loads(capsys.readouterr().out)["estimates"]
-    assert {"null", "y"} <= {row["where"].get("system") for row in rows}
-
-
-@pytest.mark.slow
 def test_known_columns_of_mt_bench_and_of_people_alone(tmp_path, monkeypatch, capsys, table):
     monkeypatch.chdir(tmp_path)
     games = pd.DataFrame({"question_id": range(40), "model_1": ["x", "y"] * 20,
