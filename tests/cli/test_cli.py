@@ -97,7 +97,6 @@ def test_systems_get_their_own_estimates(run):
     assert "unparsed-verdicts: 11 rows" in out
 
 
-@pytest.mark.slow
 def test_the_demo_shows_the_truth_and_what_to_do_next(run):
     code, out, err = run("demo", "--no-nuts", "--details")
     assert (code, err) == (0, "")

@@ -44,7 +44,7 @@ PACKAGE, STORED = Path(bj.__file__).parent, HERE / "held" / "options.json"
 #: Options that choose a form of what is found, sample, or save it: tests of their own.
 ELSEWHERE = {
     *("--html", "--markdown", "--json", "--csv", "--save", "--junit"),
-    *("--details", "--why", "--quiet", "--study", "--arm"),
+    *("--why", "--quiet", "--study", "--arm"),
     *("--separator", "--option", "--shift-from", "--scores"),
     *("--attempt", "--read"),
 }
@@ -102,7 +102,11 @@ def _tables(folder: Path) -> None:
         "places": read["position_shift"].table,
         "answers": read["make_variants"].table,
         "attempts": attempts,
-        "battles": read["Battles"].table,
+        "battles": (battles := read["Battles"].table),
+        "preferred": battles[["prompt", "shown", "beside", "human"]]
+        .dropna()
+        .drop_duplicates(["prompt", "shown", "beside"]),
+        "judged": battles.drop(columns="human"),
     }
     for name, table in tables.items():
         table.to_csv(folder / f"{name}.csv", index=False)
@@ -120,10 +124,12 @@ def _options() -> Iterator[tuple[str, set[str]]]:
 
 
 def _numbers(line: str, options: set[str]) -> Iterator[float]:
-    """Exit code and numbers of a line's JSON and page, or of its screen if it has no JSON."""
+    """Exit code and numbers of a line's JSON and page, or of its screen if it has no JSON or shows
+    details.
+    """
     words, page = line.split(), Path("page.md")
     words += ["--no-nuts"] * ("--nuts" in options and "--nuts" not in words)
-    as_json = "--json" in options
+    as_json = "--json" in options and "--details" not in words
     page.unlink(missing_ok=True)
     code, out, err = run([*words, *["--json", f"--markdown={page}"] * as_json])
     assert code in (0, 1, 3), (line, err)

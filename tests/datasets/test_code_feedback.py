@@ -52,7 +52,6 @@ def test_another_file_is_refused(tmp_path):
         code_feedback("raw")
 
 
-@pytest.mark.slow
 def test_another_layout_is_refused(tmp_path):
     file = tmp_path / "copy.xlsx"
     pd.DataFrame({"label": [1]}).to_excel(file, sheet_name="gpt-4o", index=False)

@@ -148,9 +148,9 @@ def test_all_starts_reach_the_same_minimum():
     assert np.ptp(minimise(known, starts=4).losses) < 1e-8
 
 
-@pytest.mark.slow
 def test_regression_says_that_the_source_solver_stops_early():
-    votes = bj.panel.Votes.from_frame(bj.panel.simulate(random_seed=1), calibration="random")
+    table = bj.panel.simulate(items=60, labelled=20, random_seed=1)
+    votes = bj.panel.Votes.from_frame(table, calibration="random")
     early = bj.panel.regression(votes, solver="source", starts=2)
     assert "stops-early" in [caution.id for caution in early.cautions]
     assert not bj.panel.regression(votes, starts=2).cautions

@@ -1,6 +1,7 @@
 """Totals of rubrics: weighted means where all is known, and intervals where it is not."""
 
 import json
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.cli.options import CALIBRATION
 from bayesjudge.core.diagnosis import cautions_of, selection_of
+from bayesjudge.core.estimate import Row
 from bayesjudge.prevalence import Counts, exact
 from bayesjudge.rubric import (
     Rubric,
@@ -26,6 +28,8 @@ from bayesjudge.rubric import (
     total,
     two_phase,
 )
+from bayesjudge.rubric.answer import cannot_words
+from bayesjudge.rubric.criteria import CannotJudge
 
 NAN = np.nan
 NAMES = ["accurate", "polite", "complete", "rude"]
@@ -707,3 +711,21 @@ def test_a_criterion_without_its_failed_calls_says_what_it_leaves_out():
     assert each["criterion_met", "a"].low > good[:, 0].mean() + 0.05
     row = _quoted(total(rubric))
     assert row.low < good.mean() < row.high
+
+
+def test_what_a_judge_cannot_judge_is_told_with_its_numbers():
+    reason = CannotJudge("tone", "m1", "youden", Row(0.214, 0.1, 0.333), 0.6)
+    told = cannot_words(reason)
+    assert [*re.findall(r"\d\.\d+", told)] == ["0.21", "0.10", "0.33", "0.60"]
+    assert "tone for m1:" in told
+    assert "for m1" not in cannot_words(reason._replace(system=""))
+
+
+def test_a_rubric_shows_its_size_its_labels_and_its_criteria():
+    rubric = _rubric()
+    shown = repr(rubric).replace("\n", " ")
+    assert "300 outputs and 4 criteria" in shown
+    assert (
+        f"{int(rubric.whole.sum())} outputs labelled throughout, {rubric.partly} in part" in shown
+    )
+    assert all(name in shown for name in NAMES)
