@@ -21,13 +21,13 @@ from bayesjudge.core.errors import Problem, checking, expect
 from bayesjudge.core.label_design import LabelDesign, design_of
 from bayesjudge.core.labels import pass_name_of
 from bayesjudge.core.names import require_names
-from bayesjudge.core.numbers import array_of, numbers_of
+from bayesjudge.core.numbers import array_of, numbers_in
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import (
+    code_rows,
     columns_of,
     is_counted_in_place,
     not_single,
-    read_rows,
     require_distinct,
 )
 from bayesjudge.verdicts.arrays import whole_numbers
@@ -410,9 +410,10 @@ def _counts(
         counts["unparsed"] = none
     if cost is not None:
         spent = np.zeros(cells.shape[:2])
-        prices = numbers_of(source.frame[cost])
+        prices = numbers_in(*source.columns[cost], cost)
         with checking(f"column {cost!r}") as require:
-            wrong = source.frame[cost][~(np.isfinite(prices) & (prices >= 0))].unique()
+            odd = ~(np.isfinite(prices) & (prices >= 0))
+            wrong = list(dict.fromkeys(source.rows(cost)[odd]))
             words = "expected costs, numbers of 0 or more, got "
             require(not len(wrong), words + few(list(map(str, wrong))), "not-costs")
         np.add.at(spent, (place[kept], system[kept]), prices[kept])
@@ -441,19 +442,26 @@ def _require_row_per_attempt(table: Any, keys: Sequence[str], how: Reading) -> N
     if len(how.labels) != 2 or not 2 <= len(others) <= MOST_COLUMNS:
         return
     others = [c for c in others if not not_single(table, c)]
-    rows = read_rows(table, *how.labels, names=keys, optional=others)
-    single = [name for name in others if not rows.duplicated([*keys, name]).any()]
-    if any(rows[name].nunique() < len(rows) for name in single):
+    rows = code_rows(table, *how.labels, names=keys, optional=others)
+    there = {column: place >= 0 for column, (place, _) in rows.items()}
+    labelled = there[str(how.truth)]
+
+    def alike(*columns: str, among: np.ndarray | slice = slice(None)) -> np.ndarray:
+        """How many rows there are of each combination with the keys."""
+        places = [rows[column].place[among] for column in (*keys, *columns)]
+        return np.bincount(distinct(np.column_stack(places) + 1)[1])
+
+    single = [name for name in others if alike(name).max() == 1]
+    if any(len(rows[name].cells) < len(labelled) for name in single):
         return
-    labelled = rows[str(how.truth)].notna()
-    people = [name for name in others if (rows[name].notna() == labelled).all()]
-    for attempt in (name for name in others if name not in single and rows[name].notna().all()):
-        again = rows[labelled].duplicated([*keys, attempt], keep=False).sum()
-        verdicts = rows.drop_duplicates([*keys, attempt, *how.verdict])
-        if again < FEWEST or verdicts.duplicated([*keys, attempt]).any():
+    people = [name for name in others if (there[name] == labelled).all()]
+    for attempt in (name for name in others if name not in single and there[name].all()):
+        again = alike(attempt, among=labelled)
+        verdicts = alike(attempt, *how.verdict)
+        if again[again > 1].sum() < FEWEST or len(verdicts) > len(alike(attempt)):
             continue
         for person in (name for name in people if name not in (attempt, *single)):
-            twice = rows[labelled].duplicated([*keys, attempt, person]).any()
+            twice = alike(attempt, person, among=labelled).max() > 1
             expect("attempts.Attempts", twice, "row-per-person", person=person, attempt=attempt)
 
 

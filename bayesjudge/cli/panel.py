@@ -280,14 +280,14 @@ def _study(votes: Votes, path: Path | None, shared: Shared) -> Section | None:
 
 def _budget(votes: Votes, asked: float | None, ci_prob: float) -> Section | None:
     """How many labels are needed, if the design of today's labels goes with more of them."""
-    from bayesjudge.panel import labels_needed
+    from bayesjudge.panel.budget import needed_labels
 
     tells = "prevalence" in votes.design.identifies or not votes.is_labelled.any()
     if len(votes.classes) > 2 or not tells or is_led_elsewhere(votes):
         return None
     width = asked or 0.1
-    table = labels_needed(votes, width=width, ci_prob=ci_prob)
-    more = {name: int(n) for name, n in table["more"].items() if n}
+    needed = needed_labels(votes, width, ci_prob)["more"].tolist()
+    more = {name: n for name, n in zip(votes.generators, needed, strict=True) if n}
     each = ", ".join(f"{name} {n:,}" for name, n in list(more.items())[:MOST_NAMED])
     each += f" and {len(more) - MOST_NAMED} others" if len(more) > MOST_NAMED else ""
     each = "" if votes._unnamed else f": {each}"

@@ -5,6 +5,7 @@ Data that were read from a table in memory keep them for as long as they live, n
 
 from __future__ import annotations
 
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,8 +15,6 @@ from bayesjudge.core.public import public_name
 from bayesjudge.core.screen import Shown
 
 ATTRIBUTE = "_item_keys"
-#: Odd, so that multiplying by it loses nothing: the golden ratio of 64 bits.
-MIXER = np.uint64(0x9E3779B97F4A7C15)
 
 
 class ItemKeys(NamedTuple):
@@ -27,13 +26,9 @@ class ItemKeys(NamedTuple):
 
 def hash_items(*names: Any) -> np.ndarray:
     """A hash of each row's names: of its generator and its item, for example."""
-    from pandas.util import hash_array
-
-    hashed = [hash_array(np.asarray(column, object)) for column in names]
-    mixed = np.zeros(len(hashed[0]), np.uint64)
-    for column in hashed:
-        mixed = mixed * MIXER + column
-    return mixed
+    rows = ("\0".join(row).encode() for row in zip(*names, strict=True))
+    hashes = [blake2b(row, digest_size=8).digest() for row in rows]
+    return np.frombuffer(b"".join(hashes), np.uint64)
 
 
 def keep_keys(data: Any, hashes: np.ndarray, places: np.ndarray | None = None) -> None:

@@ -43,10 +43,10 @@ def to_names(values: pd.Series, column: str, *, optional: bool = False) -> pd.Se
     return named
 
 
-def names_of(cells: Sequence[Any], column: str) -> list[str]:
+def names_of(cells: Sequence[Any], column: str, *, optional: bool = False) -> list[str]:
     """Write a short column of ids and names as text; see `to_names`."""
     names = ["" if cell is None else name_of(cell) for cell in cells]
-    check_names(column, sum(not name.strip() for name in names), cells, optional=False)
+    check_names(column, sum(not name.strip() for name in names), cells, optional)
     return names
 
 

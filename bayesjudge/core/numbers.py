@@ -42,12 +42,25 @@ def numbers_of(column: pd.Series, missing_value: Any = None, *, remedy: str = EM
 
     if missing_value is None and pd.api.types.is_numeric_dtype(column.dtype):
         return column.to_numpy(float, na_value=np.nan)
-    codes, cells, texts = _distinct(column, missing_value)
+    codes, cells = pd.factorize(column.astype(object))
+    return numbers_in(codes, cells, column.name, missing_value, remedy=remedy)
+
+
+def numbers_in(
+    codes: np.ndarray,
+    cells: Iterable[Any],
+    name: Any,
+    missing_value: Any = None,
+    *,
+    remedy: str = EMPTY,
+) -> np.ndarray:
+    """Numbers of a column by its distinct cells and the place of each row's, as `numbers_of`."""
+    texts = _texts(cells, missing_value)
     values = [number_of(text) if text else np.nan for text in texts]
     wrong = [str(cell)[:40] for cell, value in zip(cells, values, strict=True) if value is None]
     many = len(wrong) > SHOWN
     shown = f"{len(wrong)} different values such as " * many + str(wrong[:SHOWN])
-    expect(f"column {column.name!r}", not wrong, f"{shown} are not numbers; {remedy}")
+    expect(f"column {name!r}", not wrong, f"{shown} are not numbers; {remedy}")
     return np.array([*values, np.nan], float)[codes]
 
 
@@ -67,7 +80,8 @@ def scores_of(
 
     if pd.api.types.is_numeric_dtype(column.dtype) or isinstance(scale, str):
         return numbers_of(column, missing_value, remedy=remedy)
-    codes, _, texts = _distinct(column, missing_value)
+    codes, cells = pd.factorize(column.astype(object))
+    texts = _texts(cells, missing_value)
     grades = {text: grade for text in texts if (grade := grade_of(text))}
     if not grades:
         return numbers_of(column, missing_value, remedy=remedy)
@@ -110,13 +124,10 @@ def _one_most(name: Any, texts: Sequence[str], grades: dict[str, Grade], remedy:
     return most
 
 
-def _distinct(column: pd.Series, missing_value: Any) -> tuple[np.ndarray, Iterable[Any], list[str]]:
-    """Codes of a column's cells, the cells, and their texts; empty if they mean none."""
-    import pandas as pd
-
+def _texts(cells: Iterable[Any], missing_value: Any) -> list[str]:
+    """Texts of cells; empty if they mean none."""
     none = {spell(marker) for marker in listed(missing_value) or ()}
-    codes, cells = pd.factorize(column.astype(object))
-    return codes, cells, ["" if (text := spell(cell)) in none else text for cell in cells]
+    return ["" if (text := spell(cell)) in none else text for cell in cells]
 
 
 def number_of(text: str) -> float | None:

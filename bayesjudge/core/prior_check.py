@@ -86,15 +86,15 @@ def conflicts(model: BayesianModel, data: Any) -> tuple[Caution, ...]:
 
 def conflicts_of_parts(parts: Mapping[str, tuple[BayesianModel, Any]]) -> tuple[Caution, ...]:
     """Make that caution of systems with data and a model each: they share one false-alarm rate."""
+    stated = {name: part for name, part in parts.items() if part[0]._states_priors()}
+    if not stated:
+        return ()
     import pandas as pd
 
     tables = [
         prior_table(model, data, np.random.default_rng(0), stated=True).assign(system=name)
-        for name, (model, data) in parts.items()
-        if model._states_priors()
+        for name, (model, data) in stated.items()
     ]
-    if not tables:
-        return ()
     every = pd.concat(tables)
     several = every if len(parts) > 1 else every.drop(columns="system")
     surprising = every["p_value"] < CONFLICT_P / max(len(every), 1)

@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from datetime import date, time, timedelta
 from numbers import Number
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from bayesjudge.core.errors import InputError, Problem, checking, expect
-from bayesjudge.core.names import check_names, names_of, to_names
+from bayesjudge.core.names import check_names, name_of, names_of, to_names
 from bayesjudge.core.screen import few
 
 if TYPE_CHECKING:
@@ -209,17 +209,81 @@ def read_rows(
     wanted = list(dict.fromkeys([*columns, *names, *optional]))
     require_columns(table, *wanted)
     frame = nw.from_native(table).lazy().select(wanted).collect()
-    return _named(_to_pandas(frame, {*names, *optional}).reset_index(drop=True), names, optional)
+    rows = _to_pandas(frame, {*names, *optional}).reset_index(drop=True)
+    return _named(rows, len(rows), names, optional)
+
+
+class Coded(NamedTuple):
+    """Distinct cells of a column as they occur, and the place of each row's: -1 if it is empty."""
+
+    place: np.ndarray
+    cells: Any
+
+    def rows(self) -> np.ndarray:
+        """The cell of each row, None if it is empty."""
+        return np.append(self.cells, [None])[self.place]
+
+
+def code_rows(
+    table: Any, *columns: str, names: Collection[str] = (), optional: Collection[str] = ()
+) -> dict[str, Coded]:
+    """Read `columns` of every row by their distinct cells; of Arrow without pandas."""
+    if not _is_arrow(table):
+        return _factorized(read_rows(table, *columns, names=names, optional=optional))
+    wanted = list(dict.fromkeys([*columns, *names, *optional]))
+    require_columns(table, *wanted)
+    coded = {c: _as_they_occur(table[c], named=c in {*names, *optional}) for c in wanted}
+    return _named(coded, len(table), names, optional, _named_cells)
 
 
 def group_rows(
     table: Any, *columns: str, names: Collection[str] = ()
-) -> tuple[pd.DataFrame, np.ndarray]:
+) -> tuple[dict[str, Coded], np.ndarray]:
     """Read rows with one for those alike, in no order, and how many they are: for many such."""
     wanted = list(dict.fromkeys([*columns, *names]))
     counted = _grouped(table, wanted, names).collect()
     frame = counted.rename(dict(zip(_aliases(wanted), wanted, strict=True)))
-    return _named(_to_pandas(frame.drop(N_ROWS), names), names), counted[N_ROWS].to_numpy()
+    rows = _named(_to_pandas(frame.drop(N_ROWS), names), len(frame), names)
+    return _factorized(rows), counted[N_ROWS].to_numpy()
+
+
+def _factorized(rows: pd.DataFrame) -> dict[str, Coded]:
+    import pandas as pd
+
+    each = {column: pd.factorize(rows[column]) for column in rows}
+    return {c: Coded(codes, np.asarray(cells.astype(object))) for c, (codes, cells) in each.items()}
+
+
+def _as_they_occur(column: Any, named: bool) -> Coded:
+    """A column of Arrow by its distinct cells, in the order of the rows."""
+    dictionary, codes = _coded(column)
+    # a name is written with the digits of its type
+    exact = named and "float" in str(dictionary.type) and not dictionary.null_count
+    labels = [*(dictionary.to_numpy() if exact else dictionary.to_pylist()), None]
+    first = np.full(len(labels), len(codes))
+    np.minimum.at(first, codes, np.arange(len(codes)))
+    place: dict[Any, int] = {}
+    rank = np.full(len(labels), -1)
+    for code in np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]:
+        if labels[code] is not None and not _is_nan(labels[code]):
+            rank[code] = place.setdefault(labels[code], len(place))
+    return Coded(rank[codes], _objects(place))
+
+
+def _named_cells(coded: Coded, column: str, *, optional: bool = False) -> Coded:
+    """The same column with its cells as names, which blanks are not."""
+    place: dict[str, int] = {}
+    written = map(name_of, coded.cells)
+    rank = [place.setdefault(name, len(place)) if name.strip() else -1 for name in written]
+    named = Coded(np.array([*rank, -1])[coded.place], _objects(place))
+    check_names(column, int((named.place < 0).sum()), coded.cells, optional)
+    return named
+
+
+def _objects(cells: Collection[Any]) -> np.ndarray:
+    objects = np.empty(len(cells), object)
+    objects[:] = list(cells)
+    return objects
 
 
 def count_rows(
@@ -245,17 +309,9 @@ def count_cells(
         counted = _grouped(table, wanted, names).collect()
         cells_of = zip(wanted, _aliases(wanted), strict=True)
         tally = {c: _cells(counted[name]) for c, name in cells_of}, counted[N_ROWS].to_numpy()
-    cells, counts = tally
-    problems: list[str | Problem] = [] if len(counts) else ["has no rows"]
-    for column in names:
-        try:
-            cells[column] = names_of(cells[column], column)
-        except InputError as error:
-            problems += error.problems
-    if problems:
-        raise InputError("table", problems)
+    cells = _named(tally[0], len(tally[1]), names, write=names_of)
     merged: dict[tuple[Any, ...], int] = {}
-    for row, n in zip(zip(*cells.values(), strict=True), counts.tolist(), strict=True):
+    for row, n in zip(zip(*cells.values(), strict=True), tally[1].tolist(), strict=True):
         merged[row] = merged.get(row, 0) + n
     ordered = sorted(merged, key=lambda row: tuple(map(str, row)))
     by_column = map(list, zip(*ordered, strict=True))
@@ -429,7 +485,7 @@ def require_distinct(
     if not len(shown):
         return
     shown = shown.rename(dict(zip(aliases, wanted, strict=True)))
-    repeated = _named(_to_pandas(shown, wanted), wanted)
+    repeated = _named(_to_pandas(shown, wanted), len(shown), wanted)
     n = several.select(nw.len()).collect().item()
     with checking("table") as require:
         require(
@@ -534,14 +590,18 @@ def _plain(cells: pd.Series) -> pd.Series:
     return cells.astype(object).where(~empty, None)
 
 
-def _named(
-    rows: pd.DataFrame, names: Collection[str], optional: Collection[str] = ()
-) -> pd.DataFrame:
-    """Make names of some columns; the problems of all of them are raised together."""
-    problems: list[str | Problem] = [] if len(rows) else ["has no rows"]
+def _named[Columns: Any](
+    rows: Columns,
+    n: int,
+    names: Collection[str],
+    optional: Collection[str] = (),
+    write: Callable[..., Any] = to_names,
+) -> Columns:
+    """Make names of some columns of `n` rows; the problems of all of them are raised together."""
+    problems: list[str | Problem] = [] if n else ["has no rows"]
     for column in dict.fromkeys([*names, *optional]):
         try:
-            rows[column] = to_names(rows[column], column, optional=column in optional)
+            rows[column] = write(rows[column], column, optional=column in optional)
         except InputError as error:
             problems += error.problems
     if problems:

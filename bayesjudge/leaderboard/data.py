@@ -13,14 +13,15 @@ import numpy as np
 from bayesjudge.core.errors import Problem, checking
 from bayesjudge.core.item_keys import ReadAtOnce
 from bayesjudge.core.names import names_of, require_names
-from bayesjudge.core.numbers import array_of, numbers_of
+from bayesjudge.core.numbers import array_of, numbers_in
 from bayesjudge.core.screen import few, how_many
 from bayesjudge.core.tables import (
+    Coded,
+    code_rows,
     columns_of,
     count_cells,
     each_name,
     is_counted_in_place,
-    read_rows,
 )
 from bayesjudge.leaderboard.spelling import read_cells
 
@@ -358,9 +359,10 @@ class Battles(ReadAtOnce):
         if plain and (is_counted_in_place(table) or len(table) > IN_ORDER):
             cells, n = count_cells(table, *said, names=names)
         else:
-            frame = read_rows(table, *said, *more, names=names)
-            cells = {c: frame[c].tolist() for c in frame}
-            n = np.ones(len(frame), np.int64) if count is None else _whole(frame[count], count)
+            rows_of = code_rows(table, *said, *more, names=names)
+            cells = {c: each.rows().tolist() for c, each in rows_of.items()}
+            n = np.ones(len(cells[first]), np.int64)
+            n = n if count is None else _whole(rows_of[count], count)
         columns = {c: _coded(cells[c]) for c in dict.fromkeys([*names, *said])}
         systems, (left, right) = _systems(columns, first, second, baseline, len(n))
         meant = {"first": first_value, "second": second_value, "tie": tie_value}
@@ -372,7 +374,7 @@ class Battles(ReadAtOnce):
             for problem in [p for _, faults in read.values() for p in faults]:
                 require(False, problem)
         asked = {c: np.asarray(shares) for c, (shares, _) in read.items()}
-        style = None if lengths is None else _log_ratio(cells, lengths)
+        style = None if lengths is None else _log_ratio(rows_of, lengths)
         by_item = None if item is None else columns[item][0]
         if swapped is not None:
             if by_item is None and count is None:  # both verdicts are on the same two answers
@@ -441,8 +443,8 @@ def _coded(cells: Sequence[Any]) -> tuple[np.ndarray, list[Any]]:
     return np.array(codes, np.int64), list(place)
 
 
-def _whole(cells: Any, column: str) -> np.ndarray:
-    numbers = numbers_of(cells, remedy="give whole numbers")
+def _whole(cells: Coded, column: str) -> np.ndarray:
+    numbers = numbers_in(*cells, column, remedy="give whole numbers")
     with checking("leaderboard.Battles") as require:
         wrong = numbers[~((numbers > 0) & (numbers % 1 == 0))][:3].tolist()
         require(not wrong, f"column {column!r} holds {wrong}, expected whole numbers from 1")
@@ -518,11 +520,9 @@ def _by_judge(
     return names, shares[:, None] * of_judge[..., None], of_judge, voices
 
 
-def _log_ratio(cells: Mapping[str, Sequence[Any]], lengths: tuple[str, str]) -> np.ndarray:
+def _log_ratio(rows: Mapping[str, Coded], lengths: tuple[str, str]) -> np.ndarray:
     """Logarithm of the first answer's length over the second's."""
-    import pandas as pd
-
-    each = [numbers_of(pd.Series(cells[c], name=c), remedy="leave those rows out") for c in lengths]
+    each = [numbers_in(*rows[c], c, remedy="leave those rows out") for c in lengths]
     with checking("leaderboard.Battles") as require:
         for name, values in zip(lengths, each, strict=True):
             bad = int((~(values > 0)).sum())

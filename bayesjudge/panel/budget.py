@@ -65,6 +65,12 @@ def labels_needed(votes: Votes, *, width: float = 0.1, ci_prob: float = 0.95) ->
     """
     import pandas as pd
 
+    columns = needed_labels(votes, width, ci_prob)
+    return pd.DataFrame(columns, index=pd.Index(votes.generators, name="generator"))
+
+
+def needed_labels(votes: Votes, width: float, ci_prob: float = 0.95) -> dict[str, np.ndarray]:
+    """What `labels_needed` tabulates, by column."""
     require_binary(votes, "panel.labels_needed")
     require_identified(votes, "prevalence", "panel.labels_needed")
     check_ci_prob(ci_prob)
@@ -75,16 +81,13 @@ def labels_needed(votes: Votes, *, width: float = 0.1, ci_prob: float = 0.95) ->
         needed = np.ceil(parts.labels(width / twice, items=items) - 1e-9)
         expected = twice * parts.error(labelled) * np.sqrt(np.maximum(1 - labelled / items, 0))
     needed = np.where(items > 0, needed, 0).astype(int)
-    return pd.DataFrame(
-        {
-            "items": items,
-            "labelled": labelled,
-            "needed": needed,
-            "more": np.maximum(needed - labelled, 0),
-            "width": np.where(labelled > 0, expected, np.nan),
-        },
-        index=pd.Index(votes.generators, name="generator"),
-    )
+    return {
+        "items": items,
+        "labelled": labelled,
+        "needed": needed,
+        "more": np.maximum(needed - labelled, 0),
+        "width": np.where(labelled > 0, expected, np.nan),
+    }
 
 
 def _unexplained(votes: Votes) -> np.ndarray:

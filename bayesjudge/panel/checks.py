@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
-import pandas as pd
 from scipy.special import bdtr, bdtrc, betainc, ndtr
 
 from bayesjudge.core.diagnosis import AGAINST, cautions_of, contradicted, findings
@@ -19,6 +19,9 @@ from bayesjudge.core.randomization import p_value, same_shares, samples_for
 from bayesjudge.core.screen import few
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.label_design import DESIGNS, RANDOM_LABELS, TELLS
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 SAME_ERRORS = Assumption.of("same-error-rates")
 INDEPENDENT = Assumption.of("independent-errors")
@@ -64,6 +67,13 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
         of equal rates (of tables drawn with the same margins if an expected count is below 5), and
         the lowest and highest rate; ``nan`` if there is nothing to compare.
     """
+    import pandas as pd
+
+    return pd.DataFrame.from_dict(_rates(votes), orient="index").rename_axis("judge")
+
+
+def _rates(votes: Votes) -> dict[str, dict[str, float]]:
+    """What `homogeneity` tabulates, by judge."""
     tally = votes.tally()[:, :, :, :2]
     rows = {}
     for j, judge in enumerate(votes.judges):
@@ -77,7 +87,7 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
                 (rates.min(), rates.max()) if len(rates) else (np.nan, np.nan)
             )
         rows[judge] = row
-    return pd.DataFrame.from_dict(rows, orient="index").rename_axis("judge")
+    return rows
 
 
 def correlate_votes(votes: Votes, truth: int) -> np.ndarray:
@@ -137,6 +147,17 @@ def correlate(given: np.ndarray, count: np.ndarray) -> np.ndarray:
     return np.divide(covariance, scale, out=np.full_like(scale, np.nan), where=scale > 0)
 
 
+class Pair(NamedTuple):
+    """Two judges' votes on labelled items of one class."""
+
+    first: str
+    second: str
+    truth: int
+    correlation: float
+    n: int
+    p_value: float
+
+
 def dependence(votes: Votes) -> pd.DataFrame:
     """List the correlation of every two judges' votes given the truth.
 
@@ -154,7 +175,14 @@ def dependence(votes: Votes) -> pd.DataFrame:
         first. Pairs with fewer than 20 such items are left out. Correlation and p-value are ``nan``
         if one of the two gave all these items the same vote: nothing varies together then.
     """
-    rows = []
+    import pandas as pd
+
+    return pd.DataFrame(_pairs(votes), columns=list(Pair._fields))
+
+
+def _pairs(votes: Votes) -> list[Pair]:
+    """What `dependence` tabulates."""
+    pairs = []
     for truth in (0, 1):
         given, count = _labelled(votes, truth)
         there, passed = (given != MISSING).astype(int), (given == 1).astype(int)
@@ -166,10 +194,9 @@ def dependence(votes: Votes) -> pd.DataFrame:
             n = int(both[i, j])
             if n >= FEWEST:
                 p = _independence_p(n, passes[i, j], passes[j, i], agreed[i, j], float(r[i, j]))
-                rows.append((votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
-    columns = ["first", "second", "truth", "correlation", "n", "p_value"]
-    table = pd.DataFrame(rows, columns=columns)
-    return table.sort_values("correlation", ascending=False, ignore_index=True)
+                pairs.append(Pair(votes.judges[i], votes.judges[j], truth, float(r[i, j]), n, p))
+    # those that do not vary come last
+    return sorted(pairs, key=lambda pair: -np.nan_to_num(pair.correlation, nan=-np.inf))
 
 
 def _independence_p(n: int, first: int, second: int, both: int, r: float) -> float:
@@ -201,17 +228,21 @@ def effective_judges(votes: Votes) -> dict[int, float]:
     ----------
     Kish (1965), Survey Sampling, Section 5.4.
     """
-    return _effective(dependence(votes), len(votes.judges))
+    pairs = _pairs(votes)
+    return {truth: _effective(_varying(pairs, truth), len(votes.judges)) for truth in (0, 1)}
 
 
-def _effective(table: pd.DataFrame, size: int) -> dict[int, float]:
-    worth = {}
-    for truth in (0, 1):
-        mean = table.loc[table["truth"] == truth, "correlation"].mean()
-        worth[truth] = (
-            float(size / (1 + (size - 1) * max(mean, 0))) if np.isfinite(mean) else np.nan
-        )
-    return worth
+def _varying(pairs: Sequence[Pair], truth: int) -> list[Pair]:
+    """The pairs of one class whose votes vary."""
+    return [pair for pair in pairs if pair.truth == truth and not np.isnan(pair.correlation)]
+
+
+def _correlation(pairs: Sequence[Pair]) -> float:
+    return float(np.mean([pair.correlation for pair in pairs])) if pairs else np.nan
+
+
+def _effective(pairs: Sequence[Pair], judges: int) -> float:
+    return judges / (1 + (judges - 1) * max(_correlation(pairs), 0)) if pairs else np.nan
 
 
 def near_copies(votes: Votes) -> list[tuple[str, str, float, int]]:
@@ -347,33 +378,49 @@ def _differing(votes: Votes) -> Iterator[Caution]:
 
     Half of the error rate goes to judges (`homogeneity`), half to single cells.
     """
-    table, cells = homogeneity(votes), cell_p_values(votes)
+    rates, cells = _rates(votes), cell_p_values(votes)
     for name in ("sensitivity", "specificity"):
-        p = table[f"{name}_p"].dropna()
-        rejected = p[p < REJECT_P / 2 / max(len(p), 1)]
-        mine = cells[cells["rate"] == name].sort_values("p_value")
-        odd_cells = mine[mine["p_value"] < REJECT_P / 2 / max(len(mine), 1)]
-        if not len(rejected) and not len(odd_cells):
+        p = {judge: row[f"{name}_p"] for judge, row in rates.items()}
+        p = {judge: value for judge, value in p.items() if not np.isnan(value)}
+        rejected = [judge for judge in p if p[judge] < REJECT_P / 2 / len(p)]
+        mine = sorted((c for c in cells if c.rate == name), key=lambda cell: cell.p_value)
+        odd = [cell for cell in mine if cell.p_value < REJECT_P / 2 / len(mine)]
+        if not rejected and not odd:
             continue
-        shown = odd_cells if len(odd_cells) else mine[mine["judge"] == rejected.idxmin()]
+        shown = odd[:MOST_NAMED]
+        if not odd:
+            worst = min(rejected, key=p.__getitem__)
+            shown = [next(cell for cell in mine if cell.judge == worst)]
         named = ", ".join(
-            f"{row.judge!r} on {row.generator!r} ({row.here:.2f}, elsewhere {row.elsewhere:.2f})"
-            for row in shown.head(MOST_NAMED if len(odd_cells) else 1).itertuples()
+            f"{cell.judge!r} on {cell.generator!r} ({cell.here:.2f}, elsewhere "
+            f"{cell.elsewhere:.2f})"
+            for cell in shown
         )
-        more = f" and {len(odd_cells) - MOST_NAMED} more" if len(odd_cells) > MOST_NAMED else ""
-        judges = len({*rejected.index, *odd_cells["judge"]})
+        more = f" and {len(odd) - MOST_NAMED} more" if len(odd) > MOST_NAMED else ""
+        judges = len({*rejected, *(cell.judge for cell in odd)})
         yield Caution.of(
             "error-rates-differ", name=name, judges=judges, of=len(p), named=named, more=more
         )
 
 
-def cell_p_values(votes: Votes) -> pd.DataFrame:
+class Cell(NamedTuple):
+    """A judge's votes on one generator's labelled items, and on those of all others."""
+
+    judge: str
+    generator: str
+    rate: str
+    here: float
+    elsewhere: float
+    p_value: float
+
+
+def cell_p_values(votes: Votes) -> list[Cell]:
     """How rarely a judge's votes on one generator's labelled items differ so from all others.
 
     Fisher's exact test of each judge, generator and truth, both tails by the smaller one doubled.
     """
     tally = votes.tally()[:, :2, :, :2].astype(float)
-    rows = []
+    cells = []
     for truth, name in ((1, "sensitivity"), (0, "specificity")):
         table = tally[:, truth]
         n, right = table.sum(axis=-1), table[..., truth]
@@ -382,29 +429,27 @@ def cell_p_values(votes: Votes) -> pd.DataFrame:
             tails = hypergeometric_tails(right[i, j], all_n[j], all_right[j], n[i, j])
             elsewhere = (all_right[j] - right[i, j]) / (all_n[j] - n[i, j])
             rates = (right[i, j] / n[i, j], elsewhere, min(1.0, 2 * min(tails)))
-            rows.append((votes.judges[j], votes.generators[i], name, *rates))
-    columns = ["judge", "generator", "rate", "here", "elsewhere", "p_value"]
-    return pd.DataFrame(rows, columns=columns)
+            cells.append(Cell(votes.judges[j], votes.generators[i], name, *rates))
+    return cells
 
 
 def _dependent(votes: Votes) -> Iterator[Caution]:
-    table = dependence(votes)
-    effective = _effective(table, len(votes.judges))
+    every = _pairs(votes)
     for truth, word in ((0, "bad"), (1, "good")):
-        rows = table[table["truth"] == truth].dropna()
-        rejected = rows[rows["p_value"] < REJECT_P / max(len(rows), 1)]
-        if len(rejected) and rows["correlation"].mean() > 0:
+        pairs = _varying(every, truth)
+        rejected = [pair for pair in pairs if pair.p_value < REJECT_P / len(pairs)]
+        if rejected and _correlation(pairs) > 0:
             yield Caution.of(
                 "dependent-judges",
                 word=word,
-                correlation=rows["correlation"].mean(),
+                correlation=_correlation(pairs),
                 beyond=len(rejected),
-                rows=len(rows),
-                worth=effective[truth],
+                rows=len(pairs),
+                worth=_effective(pairs, len(votes.judges)),
             )
-        close = rejected[rejected["correlation"] > DUPLICATE]
-        if len(close):
-            shown = ", ".join(f"{a} and {b} ({r:.2f})" for a, b, _, r, _, _ in close.values[:5])
+        close = [pair for pair in rejected if pair.correlation > DUPLICATE]
+        if close:
+            shown = ", ".join(f"{x.first} and {x.second} ({x.correlation:.2f})" for x in close[:5])
             yield Caution.of("near-duplicates", "errors", word=word, shown=shown)
 
 

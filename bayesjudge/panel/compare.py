@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.comparing import compare, of_closed_forms
 from bayesjudge.core.errors import InputError, check_ci_prob, checking, expect
@@ -37,6 +36,10 @@ from bayesjudge.panel.models._base import PanelModel
 from bayesjudge.panel.models.bias_pooling import BiasPooling
 from bayesjudge.panel.models.vote_regression import VoteRegression
 from bayesjudge.panel.voting import choose_threshold, require_binary, true_prevalence
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 HideWhat = Literal["generators", "items"]
 Method = str | PanelModel
@@ -138,6 +141,8 @@ def cross_validate(
     >>> table.index[0], int(table.loc["difference", "predictions"])
     ('difference', 15)
     """
+    import pandas as pd
+
     if methods is None:
         methods = FOR_NEW_GENERATORS if hide == "generators" else FOR_FEW_LABELS
     long, assumed = held_out(
@@ -186,6 +191,8 @@ def held_out(
     random_seed: int | np.random.Generator | None = None,
 ) -> tuple[pd.DataFrame, dict[str, tuple[Assumption, ...]]]:
     """Predict shares whose labels are hidden, a row per method and share; what each assumes."""
+    import pandas as pd
+
     require_binary(votes, "panel.cross_validate")
     check_ci_prob(ci_prob)
     require_identified(votes, "prevalence", "panel.cross_validate")

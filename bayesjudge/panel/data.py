@@ -246,9 +246,9 @@ class Votes(Shown):
         how = Reading.of("panel.Votes.with_labels", given)
         source = Rows(labels, truth, names=[item, *how.keys])
         read = how.meanings(source)
-        items, said = source.frame[item].to_numpy(), source.places(read, truth)
+        items, said = source.rows(item), source.places(read, truth)
         only = "" if self._unnamed else self.generators[0]
-        of = source.frame[generator].to_numpy() if generator else np.full(len(items), only)
+        of = source.rows(generator) if generator else np.full(len(items), only)
         known = self.truth[keys.places]
         places = self._places_of(keys.hashes, items, of, said, known)
         known[places] = said

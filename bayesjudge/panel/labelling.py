@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.model import model_of_items
 from bayesjudge.truth.likelihood import some_draws
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: Posterior draws that the ranking looks at; more change it little.
 DRAWS = 2000
@@ -64,6 +69,8 @@ def label_next(fit: Fit, generator: str, n: int = 20) -> pd.DataFrame:
     InputError
         If there is no such generator, all its items are labelled, or the fit is of another model.
     """
+    import pandas as pd
+
     votes: Votes = fit.data
     with checking("panel.label_next") as require:
         require(generator in votes.generators, f"no generator {generator!r}: {votes.generators}")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import checking, expect
 from bayesjudge.core.fit import Fit
@@ -17,6 +16,10 @@ from bayesjudge.panel.checks import correlate
 from bayesjudge.panel.data import MISSING, Votes
 from bayesjudge.panel.models._base import PanelModel, Values
 from bayesjudge.verdicts.table import Verdicts
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: Rows that a predictive check simulates at most; of a longer table it takes a random sample.
 MOST_ITEMS = 5000
@@ -54,6 +57,8 @@ def dependence_check(fit: Fit, *, replicates: int = 200, random_seed: Any = None
     InputError
         If the fit is of another model.
     """
+    import pandas as pd
+
     votes: Votes = fit.data
     spec: Any = fit.spec
     with checking("panel.dependence_check") as require:

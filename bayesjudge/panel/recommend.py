@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-import pandas as pd
+import numpy as np
 
 from bayesjudge.core.screen import few
-from bayesjudge.panel.budget import labels_needed
+from bayesjudge.panel.budget import needed_labels
 from bayesjudge.panel.checks import without_labels
 from bayesjudge.panel.data import Votes
 from bayesjudge.panel.models._base import PanelModel
@@ -97,7 +97,7 @@ def recommend(votes: Votes) -> Advice:
 
 
 def _without_labels(votes: Votes) -> str:
-    more = labels_needed(votes, width=WIDTH)["more"]
+    more = needed_labels(votes, WIDTH)["more"]
     return (
         "no item is labelled: how wrong the panel is rests on its prior, and the interval is "
         f"wide; label some: {more.sum():,} more, at random ({_range(more)} of each generator), "
@@ -105,6 +105,6 @@ def _without_labels(votes: Votes) -> str:
     )
 
 
-def _range(numbers: pd.Series) -> str:
+def _range(numbers: np.ndarray) -> str:
     low, high = int(numbers.min()), int(numbers.max())
     return f"{low:,}" if low == high else f"{low:,} to {high:,}"

@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.errors import check_by_name, checking
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: Similarity, of 100, from which two texts are taken for the same (Jain et al. 2025).
 SAME_TEXT = 85.0
@@ -71,6 +74,8 @@ def repair_labels(
     >>> repair_labels(["Valid.", "incorrect", "maybe"]).values.tolist()
     ['valid', 'invalid', None]
     """
+    import pandas as pd
+
     known: dict[str, str] = {}
     with checking("panel.repair_labels") as require:
         by_label = check_by_name(list, tuple, set, spellings=spellings or SPELLINGS)
@@ -128,6 +133,8 @@ def align_texts(
     ----------
     Jain et al. (2025), Beyond Consensus, Section 4 and Appendix B.2.
     """
+    import pandas as pd
+
     try:
         from rapidfuzz import fuzz, process
     except ImportError as error:
@@ -189,6 +196,8 @@ def _plain(value: Any) -> str:
 
 
 def _changes(before: pd.Series, after: pd.Series, why: pd.Series) -> pd.DataFrame:
+    import pandas as pd
+
     table = pd.DataFrame({"before": before, "after": after, "why": why})
     changed = table[before.map(str) != after.map(str)]
     changed = changed[~(changed["before"].isna() & changed["after"].isna())]

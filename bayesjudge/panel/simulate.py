@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pandas as pd
 from numpy.polynomial.hermite_e import hermegauss
 from scipy.special import expit, logit
 
 from bayesjudge.core.errors import checking
 from bayesjudge.core.randomness import rng_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 
 def simulate(
@@ -61,6 +63,8 @@ def simulate(
     >>> simulate(items=2, labelled=1, random_seed=1).shape
     (24, 5)
     """
+    import pandas as pd
+
     g, s1, s0 = (np.asarray(x, float) for x in (prevalence, sensitivity, specificity))
     with checking("panel.simulate") as require:
         for name, value in (("prevalence", g), ("sensitivity", s1), ("specificity", s0)):
@@ -88,6 +92,8 @@ def simulate(
 
 
 def _long(vote: np.ndarray, truth: np.ndarray, generator: str) -> pd.DataFrame:
+    import pandas as pd
+
     items, judges = vote.shape
     return pd.DataFrame(
         {

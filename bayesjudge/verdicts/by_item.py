@@ -15,10 +15,10 @@ import numpy as np
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.names import names_of
 from bayesjudge.core.tables import (
+    code_rows,
     count_cells,
     group_rows,
     no_name,
-    read_rows,
     require_named,
     total,
 )
@@ -47,6 +47,10 @@ class Combinations:
         if column is None:
             return np.full(len(self.count), MISSING)
         return labels.of(column, self.cells[column])
+
+    def rows(self, column: str) -> Sequence[Any]:
+        """The cells of a column."""
+        return self.cells[column]
 
     def named(self, column: str, optional: bool = False) -> tuple[tuple[str, ...], dict[Any, int]]:
         """The names in a column, in order, and each cell's place; some blank, if optional."""
@@ -77,42 +81,38 @@ class Rows:
         grouped: bool = False,
     ):
         if grouped:
-            self.frame, self.count = group_rows(table, *columns, names=names)
+            self.columns, self.count = group_rows(table, *columns, names=names)
         else:
-            self.frame = read_rows(table, *columns, names=names, optional=optional)
-            self.count = np.ones(len(self.frame), np.int64)
+            self.columns = code_rows(table, *columns, names=names, optional=optional)
+            n = len(next(iter(self.columns.values())).place)
+            self.count = np.ones(n, np.int64)
         self._in_order = in_order  # of names; else as they occur
-        self._coded: dict[str, tuple[np.ndarray, Any]] = {}
-
-    def coded(self, column: str) -> tuple[np.ndarray, Any]:
-        """The distinct cells of a column and the place of each row's, -1 where it is empty."""
-        import pandas as pd
-
-        if column not in self._coded:
-            codes, cells = pd.factorize(self.frame[column])
-            self._coded[column] = codes, np.asarray(cells.astype(object))
-        return self._coded[column]
 
     def counts_of(self, column: str) -> dict[Any, int]:
         """How often each label of a column occurs."""
-        codes, cells = self.coded(column)
-        there = codes >= 0
-        counts = np.bincount(codes[there], self.count[there], len(cells)).astype(np.int64)
+        place, cells = self.columns[column]
+        there = place >= 0
+        counts = np.bincount(place[there], self.count[there], len(cells)).astype(np.int64)
         return dict(zip(cells, counts.tolist(), strict=True))
 
     def places(self, labels: Labels, column: str | None) -> np.ndarray:
         """What each label of a column means, -1 where there is none."""
         if column is None:
-            return np.full(len(self.frame), MISSING)
-        codes, cells = self.coded(column)
-        return np.append(labels.of(column, cells), MISSING)[codes]
+            return np.full(len(self.count), MISSING)
+        place, cells = self.columns[column]
+        return np.append(labels.of(column, cells), MISSING)[place]
+
+    def rows(self, column: str) -> Any:
+        """The cells of a column."""
+        return self.columns[column].rows()
 
     def groups(self, column: str) -> tuple[tuple[str, ...], np.ndarray]:
         """The names in a column, and the place of each row's; -1 where there is none."""
-        import pandas as pd
-
-        codes, names = pd.factorize(self.frame[column], sort=self._in_order)
-        return tuple(names), codes.astype(np.int64)
+        place, names = self.columns[column]
+        if self._in_order:
+            order = np.argsort(names)
+            names, place = names[order], np.append(np.argsort(order), MISSING)[place]
+        return tuple(names), place.astype(np.int64)
 
 
 class Packing:

@@ -365,8 +365,8 @@ def wide_in_memory(table: Any, how: Reading, in_order: bool = False) -> Read:
     names = [*([how.item] if how.item else []), *how.keys]
     source = Rows(table, *how.labels, names=names, in_order=in_order)
     fields = _counted(source, how, _Groups.by_name(source, how))
-    rows = np.arange(len(source.frame))
-    return Read(fields, source.frame[how.item].to_numpy() if how.item else rows, rows)
+    rows = np.arange(len(source.count))
+    return Read(fields, source.rows(how.item) if how.item else rows, rows)
 
 
 def _counted(
@@ -460,8 +460,7 @@ class _Groups:
     def by_name(cls, source: Combinations | Rows, how: Reading) -> _Groups:
         """As a column names them: of rows in memory, in the order in which they occur."""
         others = replace(how, by=None)
-        read = source.cells if isinstance(source, Combinations) else source.frame
-        cells = {key: list(read[key]) for key in others.keys}
+        cells = {key: source.rows(key) for key in others.keys}
         groups = cls(others, {"": source.count.tolist(), **cells})
         if how.by:
             groups.names, groups.of_row = source.groups(how.by)
@@ -562,7 +561,7 @@ def _cells_in_memory(
     source: Rows, labels: Labels, how: Reading, repeats: str | None
 ) -> tuple[tuple[str, ...], Patterns]:
     verdict, truth = (source.places(labels, column) for column in how.labels)
-    item, items = source.coded(str(how.item))
+    item, items = source.columns[str(how.item)]
     systems, system = source.groups(how.by) if how.by else (("system",), np.zeros_like(verdict))
     if how.unparsed == "fail":
         verdict = np.where(verdict == MISSING, 0, verdict)
@@ -643,14 +642,15 @@ def long_in_memory(table: Any, how: Reading) -> Read:
     group = _Groups.by_name(source, how)
     judged = by != MISSING  # a row without a judge is an item that nobody voted on
     _require_judges(judge, judges, int((given[~judged] != MISSING).sum()), how)
-    code, items = source.coded(item)
+    code, items = source.columns[item]
     key, unit = np.unique(group.of_row * len(items) + code, return_inverse=True)
     settled, torn = _one_truth(unit, truth)
-    votes = np.bincount(unit[judged] * len(judges) + by[judged])
+    vote_of = unit[judged] * len(judges) + by[judged]
+    votes = np.bincount(vote_of)
     if how.repeated == "error" and votes.max(initial=0) > 1:
-        again = source.frame.loc[judged, [*how.keys, item, judge]]
-        again = again[again.duplicated()][[item, judge]]
-        _refuse_two_votes(len(again), again.head(3).to_dict("records"), how)
+        again = np.delete(np.flatnonzero(judged), np.unique(vote_of, return_index=True)[1])
+        shown = [{item: items[code[row]], judge: judges[by[row]]} for row in again[:3]]
+        _refuse_two_votes(len(again), shown, how)
     _refuse_two_truths(items[code][torn[unit]], how)
     kinds = len(labels.classes) + 1
     packing = Packing(len(judges) * kinds, int(votes.max(initial=1)))

@@ -149,7 +149,7 @@ def test_a_corrupted_block_is_named():
 def test_fishers_test_of_a_cell_is_scipys():
     votes = Votes.from_frame(bj.panel.simulate(items=60, labelled=60, missing=0.1, random_seed=1))
     tally = votes.tally()[:, :2, :, :2]
-    cells = cell_p_values(votes).set_index(["judge", "generator", "rate"])
+    cells = pd.DataFrame(cell_p_values(votes)).set_index(["judge", "generator", "rate"])
     for i, j, truth in np.ndindex(3, 4, 2):
         own, rest = tally[i, truth, j], tally[:, truth, j].sum(axis=0) - tally[i, truth, j]
         tails = [
