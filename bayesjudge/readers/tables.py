@@ -18,7 +18,7 @@ import signal
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
-from functools import partial, reduce
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,7 +28,7 @@ import numpy as np
 from bayesjudge.core.errors import InputError, checking, expect, problem
 from bayesjudge.core.names import name_of
 from bayesjudge.core.screen import few
-from bayesjudge.core.tables import free_name, require_among
+from bayesjudge.core.tables import empty_cells, free_name, require_among
 from bayesjudge.readers.files import File, cell_of, fields_of, nearest
 
 if TYPE_CHECKING:
@@ -400,9 +400,7 @@ def _parse(
     names = head.schema.names
     if len(names) < 3 or not all(column.null_count for column in table.columns):
         return table
-    import pyarrow.compute as pc  # slow to load
-
-    if not any(chunk.true_count for chunk in _empty_rows(table).chunks):
+    if not _empty_rows(table.to_batches()).any():
         return table
     # a row that is empty in all columns, as spreadsheets leave them, is none; of two columns it may
     # be a verdict that failed, without a label
@@ -411,16 +409,14 @@ def _parse(
         null_values=EMPTY, strings_can_be_null=True, column_types=texts, include_columns=[*texts]
     )
     with opened(convert_options=every) as blocks:
-        empty = pa.chunked_array([_empty_rows(block) for block in blocks], pa.bool_())
-    return table.filter(pc.invert(empty))
+        empty = _empty_rows(blocks)
+    return table.filter(pa.array(~empty)) if empty.any() else table
 
 
-def _empty_rows(table: pa.Table | pa.RecordBatch) -> pa.ChunkedArray:
+def _empty_rows(blocks: Iterable[pa.RecordBatch]) -> np.ndarray:
     """Which rows have nothing in any column."""
-    import pyarrow.compute as pc
-
-    nulls = [column.is_null() for column in table.columns]
-    return reduce(pc.and_, nulls)
+    each = [np.all([empty_cells(cells) for cells in block.columns], axis=0) for block in blocks]
+    return np.concatenate(each)
 
 
 def _read_parquet(file: File, columns: list[str], numbers: set[str], inner: str) -> pa.Table:
