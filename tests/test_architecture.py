@@ -388,7 +388,6 @@ USED = {
     "repeats report": FRAMES,
     "repeats report of a wide table": FRAMES,
     "bias": FRAMES,
-    "bias orders": {"pandas"},
     "bias orders of verdicts": FRAMES,
     "drift": FRAMES,
     "judge": FRAMES,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from difflib import get_close_matches
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-import pandas as pd
 
 from bayesjudge.core.counting import distinct
 from bayesjudge.core.errors import InputError, Problem, checking
@@ -14,6 +13,10 @@ from bayesjudge.core.numbers import scores_of
 from bayesjudge.core.screen import how_many
 from bayesjudge.core.tables import columns_of, read_rows
 from bayesjudge.core.words import words_for
+
+if TYPE_CHECKING:
+    import pandas as pd
+
 
 #: What a neighbour of a judgment context is.
 DESIGNS = words_for("perturbation_designs")
@@ -40,6 +43,8 @@ def read_table(
     scale: tuple[float, float],
 ) -> pd.DataFrame:
     """Scores of each item, judge and variant, which are categories; the baseline is the first."""
+    import pandas as pd
+
     wide = columns.variant is None
     if wide:
         _require_wide(columns, baseline, reruns)
@@ -233,6 +238,8 @@ def pair_with_baseline(
     rows: pd.DataFrame, baseline: str
 ) -> tuple[pd.DataFrame, np.ndarray, np.ndarray]:
     """Put each re-judged score beside the baseline of its item and judge."""
+    import pandas as pd
+
     scores = [name for name in rows.columns if name not in (*KEYS, "repeat")]
     is_base = rows["variant"] == baseline
     base = rows[is_base].set_index(["item", "judge"])[scores]

@@ -19,7 +19,7 @@ from bayesjudge.core.labels import spell
 from bayesjudge.core.names import require_names
 from bayesjudge.core.numbers import array_of
 from bayesjudge.core.screen import how_many
-from bayesjudge.core.tables import count_rows, each_name, read_rows
+from bayesjudge.core.tables import count_cells, each_name, read_rows
 
 INDEPENDENT_PAIRS = Assumption.of("independent-pairs")
 RANDOM_MISSING = Assumption.of("random-missing")
@@ -176,8 +176,6 @@ class Orders(ReadAtOnce):
         >>> Orders.from_frame(rows).counts.tolist()
         [[[1, 1, 0], [1, 0, 0], [0, 0, 0]]]
         """
-        import pandas as pd
-
         if winners is not None:
             winners = check_several(winners=winners)
             two = len(winners) == 2
@@ -186,23 +184,23 @@ class Orders(ReadAtOnce):
             answers = (str(winners[0]), str(winners[1]))
         winners = winners or (1, 2)
         keys = each_name(judge)
-        rows, n_rows = count_rows(table, first, second, names=[*keys, *([item] if item else [])])
+        cells, n_rows = count_cells(table, first, second, names=[*keys, *([item] if item else [])])
+        both = list(zip(cells[first], cells[second], strict=True))
         known = _meanings(winners, ("1", "2"), tie_value, "tie")
         with checking("bias.Orders.from_frame") as require:
-            said = [*rows[first].dropna(), *rows[second].dropna()]
+            said = [cell for pair in both for cell in pair if cell is not None]
             _require_known(said, known, winners, require)
-            lost = rows[first].isna() | rows[second].isna()
-            n = int(n_rows[lost].sum())
+            n = int(n_rows[[None in pair for pair in both]].sum())
             require(
                 n == 0 or missing == "drop",
                 f"{how_many(n, 'pair', 'lack')} a verdict in one order or both; say "
                 "missing='drop' to leave them out",
             )
-        pair = [rows[c].map(lambda v: known.get(spell(v), "")) for c in (first, second)]
-        outcome = [_outcome(a, b) for a, b in zip(*pair, strict=True)]
-        judge_of = list(zip(*(rows[key] for key in keys), strict=True)) or [()] * len(rows)
+        meant = ([known.get(spell(cell), "") for cell in pair] for pair in both)
+        outcome = np.array([_outcome(a, b) for a, b in meant])
+        judge_of = list(zip(*(cells[key] for key in keys), strict=True)) or [()] * len(both)
         judges = sorted(set(judge_of))
-        judge_at = [judges.index(judge) for judge in judge_of]
+        judge_at = np.array([judges.index(judge) for judge in judge_of])
         counts = np.zeros((len(judges), LOST + 1), np.int64)
         np.add.at(counts, (judge_at, outcome), n_rows)
         about: dict[str, Any] = {
@@ -213,14 +211,13 @@ class Orders(ReadAtOnce):
         }
         if item is None:
             return cls(**about)
-        long = pd.DataFrame(
-            {"judge": judge_at, "pair": rows[item], "outcome": outcome, "n": n_rows}
-        )
-        each = long.pivot_table("n", ["judge", "pair"], "outcome", aggfunc="sum", fill_value=0)
-        by_pair = each.reindex(columns=range(LOST), fill_value=0).to_numpy(np.int64)
+        pairs, pair_at = np.unique(np.array(cells[item], object), return_inverse=True)
+        each, place = np.unique(judge_at * len(pairs) + pair_at, return_inverse=True)
+        by_pair = np.zeros((len(each), LOST + 1), np.int64)
+        np.add.at(by_pair, (place, outcome), n_rows)
+        by_pair, owner = by_pair[:, :LOST], each // len(pairs)
         if by_pair.sum(axis=1).max() < 2:  # no pair has several rows of one judge
             return cls(**about)
-        owner = each.index.get_level_values("judge").to_numpy()
         parts = [by_pair[owner == j] for j in range(len(judges))]
         products = np.stack([part.T @ part for part in parts])
         return cls(products=products, n_pairs=[part.any(axis=1).sum() for part in parts], **about)

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
-import pandas as pd
 from cyclopts import App, Group, Parameter
 
 from bayesjudge import bias as module
@@ -45,6 +44,7 @@ from bayesjudge.decide import Gate
 from bayesjudge.render.page import Section
 
 if TYPE_CHECKING:
+    import pandas as pd
     from matplotlib.axes import Axes
 
 bias = App(name="bias")
@@ -274,6 +274,8 @@ class Released:
 
     def write(self, out: Mapping[str, tuple[pd.DataFrame, certificates.Release]]) -> None:
         """Write the released scores, where a file was named."""
+        import pandas as pd
+
         if self.release is None:
             return
         tables = []
