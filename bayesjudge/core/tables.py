@@ -232,7 +232,7 @@ def code_rows(
         return _factorized(read_rows(table, *columns, names=names, optional=optional))
     wanted = list(dict.fromkeys([*columns, *names, *optional]))
     require_columns(table, *wanted)
-    coded = {c: _as_they_occur(table[c], named=c in {*names, *optional}) for c in wanted}
+    coded = {c: _as_they_occur(table[c]) for c in wanted}
     return _named(coded, len(table), names, optional, _named_cells)
 
 
@@ -254,12 +254,10 @@ def _factorized(rows: pd.DataFrame) -> dict[str, Coded]:
     return {c: Coded(codes, np.asarray(cells.astype(object))) for c, (codes, cells) in each.items()}
 
 
-def _as_they_occur(column: Any, named: bool) -> Coded:
+def _as_they_occur(column: Any) -> Coded:
     """A column of Arrow by its distinct cells, in the order of the rows."""
     dictionary, codes = _coded(column)
-    # a name is written with the digits of its type
-    exact = named and "float" in str(dictionary.type) and not dictionary.null_count
-    labels = [*(dictionary.to_numpy() if exact else dictionary.to_pylist()), None]
+    labels = [*dictionary.to_pylist(), None]
     first = np.full(len(labels), len(codes))
     np.minimum.at(first, codes, np.arange(len(codes)))
     place: dict[Any, int] = {}

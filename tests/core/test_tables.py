@@ -10,7 +10,14 @@ import pytest
 from refusals import refused
 
 import bayesjudge as bj
-from bayesjudge.core.tables import _codes, _counted_in_arrow, count_cells, require_distinct
+from bayesjudge.core.labels import spell
+from bayesjudge.core.tables import (
+    _codes,
+    _counted_in_arrow,
+    code_rows,
+    count_cells,
+    require_distinct,
+)
 
 COLORS = ["red", None, "blue", "red", None, "blue", "red", "green"]
 FLAGS = [1, 1, None, 0, 0, None, 1, 1]
@@ -140,3 +147,34 @@ def test_a_table_with_items_is_read_without_pandas(command, tmp_path):
         [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False
     )
     assert done.stdout.splitlines()[-1] == "False 0", done.stderr
+
+
+# By their codes ----------------------------------------------------------------------------------
+
+COLUMNS = {
+    "texts": pa.array(["b", None, "a", "b"]),
+    "whole numbers beside none": pa.array([7, None, 3, 7]),
+    "zero of either sign": pa.array([0.0, -0.0, 1.0, None]),
+    "not a number": pa.array([0.5, float("nan"), 0.5, 2.0]),
+    "single precision": pa.array([0.1, 0.25, 0.1, None], pa.float32()),
+    "truths": pa.array([True, None, False, True]),
+    "some codes": pa.DictionaryArray.from_arrays([2, None, 0, 2], ["x", "y", "z"]),
+    "a part of an array": pa.array(["c", "b", None, "a", "b"]).slice(1),
+    "nothing": pa.nulls(4),
+    "blanks": pa.array([" ", "b", "", "b"]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", COLUMNS)
+@pytest.mark.parametrize("how", ["label", "name"])
+def test_columns_of_arrow_have_the_codes_of_pandas(name, how):
+    table = pa.table({"c": COLUMNS[name]})
+    ways = {"label": {}, "name": {"optional": ["c"]}}
+    columns = ["c"] if how == "label" else []
+    arrow, pandas = (
+        code_rows(one, *columns, **ways[how])["c"] for one in (table, table.to_pandas())
+    )
+    said = [list(map(spell, one.cells)) for one in (arrow, pandas)]
+    assert arrow.place.tolist() == pandas.place.tolist()
+    assert said[0] == said[1]
+    assert [spell(x) for x in arrow.rows()] == [spell(x) for x in pandas.rows()]
