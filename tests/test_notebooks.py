@@ -34,6 +34,8 @@ def test_every_module_has_a_notebook():
     assert modules <= {path.stem for path in NOTEBOOKS}
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @each_notebook
 def test_notebook_names_only_what_is_public(path):
     for node in attributes(path):
@@ -47,6 +49,8 @@ def test_notebook_names_only_what_is_public(path):
             assert node.attr in found.__all__, f"{path.name}: {owner}.{node.attr}"
 
 
+@pytest.mark.every_setting
+@pytest.mark.slow
 @each_notebook
 def test_outputs_are_of_the_code_beside_them_and_of_no_machine(path):
     """Those that are not: python tools/notebooks.py."""

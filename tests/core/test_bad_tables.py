@@ -50,6 +50,7 @@ TABLES = {
 }
 
 
+@pytest.mark.fast_one_in(4)
 @pytest.mark.parametrize("read", [read_rows, count_rows, require_distinct])
 @pytest.mark.parametrize("table", TABLES.values(), ids=TABLES)
 def test_cells_that_are_not_single_values_are_refused_with_the_column(table, read):

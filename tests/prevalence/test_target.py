@@ -138,6 +138,7 @@ def numbers_over_the_grid(counts, better_than_chance):
     return found / found.sum()
 
 
+@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("better_than_chance", [True, False])
 @pytest.mark.parametrize("calibration", ["random", "by_truth", "by_verdict"])
 @pytest.mark.parametrize("cells", [CELLS, (9, 3, 5, 2, 6, 4), (7, 7, 3, 3, 2, 0)], ids=str)
