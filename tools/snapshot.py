@@ -1148,9 +1148,9 @@ class Data:
                 for r, scores in enumerate(responses)
                 for score in scores
             ]
+        base = {item for item, variant, _ in rows if variant == "base"}
+        rows = [row for row in rows if row[0] in base]
         table = pd.DataFrame(rows, columns=["item", "variant", "score"]).astype({"score": float})
-        base = table.loc[table["variant"] == "base", "item"]
-        table = table[table["item"].isin(base)]
         return table if items is None else some_items(table, items)
 
     def dices(self, file: str) -> np.ndarray:

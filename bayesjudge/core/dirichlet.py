@@ -149,16 +149,20 @@ def _trapezoid(
     u = np.exp(low[:, None] + h[:, None] * np.arange(nodes))
     x = u[:, None, :] * steps[:, :, None]
     squared = 1 + x * x
-    a = weights[:, :, None]
-    size = np.exp(-0.5 * (a * np.log(squared)).sum(axis=1))
-    phase = (a * np.arctan(x)).sum(axis=1)
-    real, imaginary = (a / squared).sum(axis=1), (a * x / squared).sum(axis=1)
+    size = np.exp(-0.5 * _weighed(weights, np.log(squared)))
+    phase = _weighed(weights, np.arctan(x))
+    real, imaginary = _weighed(weights, 1 / squared), _weighed(weights, x / squared)
     slope = size * (np.cos(phase) * real - np.sin(phase) * imaginary) * u
     # the nodes left of the first one, where the integrand is linear in u, are a geometric series
     left = u[:, 0] / np.expm1(h)
     swing = (size * np.sin(phase)).sum(axis=1) + (weights * steps).sum(axis=1) * left
     density = slope.sum(axis=1) + weights.sum(axis=1) * left
     return 0.5 - h / np.pi * swing, h / np.pi * density
+
+
+def _weighed(weights: np.ndarray, values: np.ndarray) -> np.ndarray:
+    """Sum over categories; without an array of the products."""
+    return np.einsum("rk,rkn->rn", weights, values)
 
 
 def _end(weights: np.ndarray, steps: np.ndarray) -> np.ndarray:
