@@ -35,7 +35,7 @@ import bayesjudge as bj  # noqa: E402
 
 STORED = HERE / "public_calls.json"
 #: Random tables of each module, of which the fast tier takes so many.
-TABLES, FEW = 6, 2
+TABLES, FEW = 6, 3
 #: What samples, draws pictures or hundreds of tables, or compares what is called by itself.
 LEFT_OUT = {
     *("agreement", "approximate", "build_model", "check_prior", "closed_forms", "compare"),

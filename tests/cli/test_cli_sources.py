@@ -523,7 +523,6 @@ def test_a_label_that_both_files_have_is_refused(tmp_path):
     assert len(refused.value.problems) == 1
 
 
-@pytest.mark.fast_one_in(3)
 @pytest.mark.parametrize("name", apps())
 def test_a_file_without_a_name_is_refused(name, tmp_path, monkeypatch):
     """It would be the folder that the command runs in, and its Parquet files."""
