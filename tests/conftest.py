@@ -99,6 +99,8 @@ def pytest_collection_modifyitems(config, items):
 def pytest_collection():
     """What is imported and collected stays: it is not searched for garbage, then or later."""
     gc.disable()
+    import arviz_base  # noqa: F401 - it looks through all that is loaded: little, as yet
+
     try:
         return (yield)
     finally:

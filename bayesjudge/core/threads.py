@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import sys
+from functools import cache
 from typing import Any
 
 
 def one_blas_thread() -> Any:
-    """Let a matrix product use one thread, within ``with`` or as a decorator."""
-    from threadpoolctl import threadpool_limits
+    """Let a matrix product use one thread, within ``with``."""
+    return _libraries("scipy.linalg" in sys.modules).limit(limits=1, user_api="blas")
 
-    return threadpool_limits(1, user_api="blas")
+
+@cache
+def _libraries(scipy_too: bool) -> Any:
+    """Those that are loaded, NumPy's and perhaps SciPy's: to look for them takes a while."""
+    from threadpoolctl import ThreadpoolController
+
+    return ThreadpoolController()
