@@ -13,7 +13,7 @@ from scipy.stats import binomtest
 import bayesjudge as bj
 from bayesjudge.core.methods import HUMAN_ONLY, JUDGE_BY_JUDGE
 from bayesjudge.panel import _em as em
-from bayesjudge.panel.voting import true_prevalence, verdicts
+from bayesjudge.panel.voting import ensemble_rates, true_prevalence, verdicts
 from tests.panel.conftest import anesthesia, caries, code_feedback, crowd
 
 Votes, VotingRule = bj.panel.Votes, bj.panel.VotingRule
@@ -507,3 +507,13 @@ def test_labels_alone_are_those_of_each_generator():
         others = Votes.from_frame(bj.panel.simulate(random_seed=2, **told), **how)
         names = [one.method.title for one in bj.panel.closed_forms(others)]
         assert HUMAN_ONLY.title not in names
+
+
+def test_rates_of_a_rule_are_shares_of_the_labelled_items():
+    rng = np.random.default_rng(4)
+    rows, truth = rng.integers(0, 2, (40, 3)), rng.integers(-1, 2, 40)
+    votes, rule = votes_of(rows, truth), VotingRule("majority")
+    said = rows.sum(axis=1) >= 2
+    expected = said[truth == 1].mean(), 1 - said[truth == 0].mean()
+    assert_allclose(ensemble_rates(votes, rule), expected)
+    assert np.isnan(ensemble_rates(votes_of(rows, np.where(truth == 1, -1, truth)), rule)[0])

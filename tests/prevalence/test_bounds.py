@@ -15,6 +15,7 @@ from bayesjudge import prevalence as P
 from bayesjudge.cli import main
 from bayesjudge.decide import gate
 from bayesjudge.prevalence import items as module
+from bayesjudge.prevalence._bounds import of_sum
 
 #: 80 of 281 fails are labelled, of which 47 are good; none of 719 passes is.
 FAILS = P.Counts(920, 719, 47, 0, 33, 33, calibration="by_verdict")
@@ -327,3 +328,14 @@ def test_strata_of_which_labels_tell_most_keep_their_refusal():
     made = P.exact(strata)
     assert np.isnan(made["overall_prevalence"].low)
     assert "stratum-priors" in {c.id for c in made.cautions}
+
+
+def test_a_sum_of_strata_is_off_by_what_has_no_label():
+    """Of the first one 281 of 1,000 items are fails without a label."""
+    draws = np.linspace(0.3, 0.5, 2001)
+    parts = [(PASSES, P.PredictiveValues()), (BOTH.system("b"), P.PredictiveValues())]
+    for share in (0.25, 1.0):
+        ((_, low, high),) = of_sum(draws, parts, np.array([share, 1 - share]), 0.9)
+        np.testing.assert_allclose([low, high], [0.31 - 0.281 * share, 0.49 + 0.281 * share])
+    ((_, low, high),) = of_sum(draws - 0.3, parts, np.array([1.0, 0.0]), 0.9)
+    np.testing.assert_allclose([low, high], [0, 0.19 + 0.281])

@@ -2,10 +2,13 @@
 
 import numpy as np
 import pytest
+import xarray as xr
 from numpy.testing import assert_allclose
+from refusals import refused
 from scipy.stats import binomtest
 
 import bayesjudge as bj
+from bayesjudge.core.comparing import _apart
 from bayesjudge.core.methods import HUMAN_ONLY, JUDGE, PPI, PPI_TUNED
 from bayesjudge.prevalence.answer import neighbours
 
@@ -249,3 +252,21 @@ def test_periods_are_compared_in_time_and_the_first_with_the_last():
     near, far = neighbours(named)  # of systems, by rank: w2, w1, w10
     assert [(row["first"], row["second"]) for row in near] == [("m-w1", "m-w2"), ("m-w1", "m-w10")]
     assert [(row["first"], row["second"]) for row in far] == [("m-w10", "m-w2")]
+
+
+def test_draws_of_fits_apart_are_put_beside_each_other_in_an_order_by_chance():
+    def fit(name, *sizes):
+        drawn = np.random.default_rng(1).normal(size=sizes)
+        posterior = xr.Dataset({name: (("chain", "draw"), drawn)})
+        idata = xr.DataTree.from_dict({"posterior": posterior})
+        return bj.Fit(idata, None, P.ErrorRates(), (name,), method="sampled", source="s")
+
+    fits = {"a": fit("prevalence", 2, 300), "b": fit("prevalence", 2, 400)}
+    draws, names = _apart(fits)
+    assert names == ["a", "b"]
+    assert draws.shape == (600, 2)
+    assert_allclose(np.sort(draws[:, 0]), np.sort(fits["a"].draws("prevalence")))
+    assert {*draws[:, 1]} < {*fits["b"].draws("prevalence")}
+    assert abs(np.corrcoef(draws.T)[0, 1]) < 4 / np.sqrt(600)  # those of one seed are alike
+    with refused(subject="systems"):
+        _apart({**fits, "c": fit("mean", 2, 300)})

@@ -18,6 +18,7 @@ from bayesjudge.core.estimate import of_passes
 from bayesjudge.core.predictive import _moves
 from bayesjudge.core.words import sentences
 from bayesjudge.prevalence import people
+from bayesjudge.prevalence.people.closed_form import _widened
 from bayesjudge.truth import importance, likelihood
 from bayesjudge.truth.importance import BetaPosterior, interval_of
 
@@ -829,3 +830,10 @@ def test_points_that_do_not_cover_the_posterior_give_no_number(counts, monkeypat
     assert made.cautions[0].id == "no-quadrature"
     assert all(np.isnan(one.value).all() for one in made.quantities.values())
     assert np.isnan(made["prevalence"]).all()
+
+
+def test_intervals_of_rows_that_share_items_are_wider_by_the_design_effect():
+    plain = bj.Estimate({"prevalence": (0.9, 0.8, 0.95)}, method="m", ci_prob=0.95, source="s")
+    wider = _widened(plain, SimpleNamespace(design_effects=np.array([4.0])))
+    assert wider["prevalence"] == pytest.approx((0.9, 0.7, 1.0))
+    assert _widened(plain, SimpleNamespace(design_effects=None)) is plain

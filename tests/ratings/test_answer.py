@@ -12,6 +12,7 @@ from scipy.stats import beta
 import bayesjudge as bj
 from bayesjudge.cli import main
 from bayesjudge.core import methods
+from bayesjudge.ratings.answer import _instead_of_people
 
 MAIN = "hit_rate (h/h)"
 NONE = (np.nan, np.nan)
@@ -265,3 +266,20 @@ def test_three_annotators_are_a_consensus_and_names_need_no_positive_one(tmp_pat
     assert "positive: " not in told
     first = categorised.splitlines()[0]
     assert told.startswith(first)
+
+
+def test_whether_a_judge_could_replace_a_person_is_told_with_what_is_proved():
+    def of(quantity, **values):
+        rows = {(judge,): (x, *NONE) for judge, x in values.items()}
+        made = {quantity: bj.Quantity.of_rows(rows, ("judge",))}
+        return bj.Estimate(made, method="m", ci_prob=0.95, source="s")
+
+    proved = of("winning_rate", gpt=0.25, claude=0.75)
+    for passes, few in ((0.8, True), (0.4, False)):
+        (told,) = _instead_of_people([of("passes", gpt=passes, claude=0.9), proved])
+        assert re.findall(r"gpt (\S+)", told) == [f"{passes:.3f}", "25"]
+        assert re.findall(r"claude (\S+)", told) == ["0.900.", "75"]
+        assert ("more items" in told) == few
+    (told,) = _instead_of_people([of("passes", gpt=0.8)])
+    assert "%" not in told
+    assert _instead_of_people([proved]) == ()

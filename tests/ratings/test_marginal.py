@@ -137,3 +137,20 @@ def test_the_patterns_is_bearable_for_a_thousand_items_and_five_judges():
     ratings = Ratings(chosen, "abc", "a", endorsed=endorsed, sets=sets)
     patterns, _ = _patterns_of(ratings, ResponseSets())
     assert len(patterns.steps) * 7 < 1_000_000
+
+
+def test_as_many_ratings_are_kept_as_additions_allow(small):
+    chosen, endorsed = 9 * small[0], 6 * small[1]
+    exact = np.array([True, False])
+    kept_all = subsampled(chosen, endorsed, error_free=exact, most=10**9)
+    assert kept_all[0] is chosen
+    assert kept_all[2] is None
+    most = _marginal._cost(chosen, endorsed, exact) // 3
+    choices, sets, kept = subsampled(chosen, endorsed, error_free=exact, most=most)
+    assert _marginal._cost(choices, sets, exact) <= most
+    assert (choices <= chosen).all()
+    assert_allclose(sets[0], endorsed[0])  # those without error cost nothing
+    given = endorsed[1].sum(axis=-1)
+    assert_allclose(sets[1].sum(axis=-1), np.minimum(given, kept))
+    rest = np.array([np.full_like(given, kept), np.maximum(kept - given, 0)])
+    assert_allclose(choices.sum(axis=-1), np.minimum(chosen.sum(axis=-1), rest))

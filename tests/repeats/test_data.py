@@ -193,7 +193,7 @@ def test_scores_show_themselves_on_one_line():
     assert len(repr(long)) < 100
 
 
-@pytest.mark.fast_one_in(2)
+@pytest.mark.fast_named("pandas", "lazy")
 @pytest.mark.parametrize("kind", ["pandas", "polars", "arrow", "lazy"])
 def test_a_column_of_each_answer_is_counted_like_a_row_of_each(kind):
     import polars as pl
