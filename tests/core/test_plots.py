@@ -194,7 +194,6 @@ def test_powers_of_ten_are_numbers():
     assert not any("$" in text for text in shown)
 
 
-@pytest.mark.slow
 def test_a_backend_stays_interactive_that_the_first_plot_loads(monkeypatch):
     """Loading matplotlib's inline backend turns it on: here the first figure does."""
     made = plt.subplots
