@@ -89,14 +89,16 @@ def no_rows_are_pulled(request, monkeypatch):
     given = request.node.callspec.params if hasattr(request.node, "callspec") else {}
     if given.get("engine") not in (in_duckdb, in_polars, in_spark):
         return
-    read_rows = tables.read_rows
 
-    def of_memory_only(table, *columns, **how):
-        assert isinstance(table, pd.DataFrame), "rows are pulled"
-        return read_rows(table, *columns, **how)
+    def of_memory_only(read):
+        def guarded(table, *columns, **how):
+            assert not tables.is_counted_in_place(table), "rows are pulled"
+            return read(table, *columns, **how)
 
-    for module in (tables, by_item):
-        monkeypatch.setattr(module, "read_rows", of_memory_only)
+        return guarded
+
+    monkeypatch.setattr(tables, "read_rows", of_memory_only(tables.read_rows))
+    monkeypatch.setattr(by_item, "code_rows", of_memory_only(tables.code_rows))
 
 
 def choice(cells, n=N, p=None):
