@@ -43,6 +43,8 @@ GIVEN = {
 NAMES = {"generator": "generator", "baseline": "system"}
 #: Models whose draws are compared with what takes seconds by itself.
 LONG = ("attempts", "prevalence.classes", "ratings")
+#: Models whose priors are held against data as those of another model of their module are.
+ALIKE = ("Correlated", "JudgeCutpoints", "PooledDawidSkene")
 #: Takes several fits.
 LEFT_OUT = ("by_system",)
 
@@ -71,6 +73,7 @@ def asked_of(one: Any, fit: Any) -> Iterator[tuple[str, Callable[[], Any]]]:
     yield "items one by one", partial(fit.spec._item_log_likelihood, fit.data, few)
     if one.name not in LONG:
         yield "compare", partial(one.module.compare, fit.data, fit)
+    if one.name not in LONG and type(fit.spec).__name__ not in ALIKE:
         yield "prior beside data", partial(beside_few_draws, fit)
 
 

@@ -157,6 +157,10 @@ def _made() -> Iterator[tuple[str, pd.DataFrame | bytes]]:
     yield "NUL bytes", b"id,judge,human\n" + b"1,yes,no\0\n" * 20
     commas = [f"{i};0,{i % 10};{'yes' if i % 2 else 'no'}\n" for i in range(40)]
     yield "decimal commas", "".join(["id;score;human\n", *commas]).encode()
+    names = "span_id,annotation_name,annotator_kind,label,score,explanation,identifier\n"
+    rows = [f"s{i},correct,LLM,{'yes' if i % 2 else 'no'},,,{j}\n" for i in range(6) for j in "ab"]
+    people = [f"s{i},correct,HUMAN,no,,,\n" for i in range(3)]
+    yield "two judges of a log", "".join([names, *rows, *people]).encode()
 
 
 def _labels_of(log: Path) -> pd.DataFrame:
