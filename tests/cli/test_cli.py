@@ -101,7 +101,11 @@ def test_the_demo_shows_the_truth_and_what_to_do_next(run):
     code, out, err = run("demo", "--no-nuts", "--details")
     assert (code, err) == (0, "")
     assert re.search(r"^llama2orig +Judge's pass rate +0\.422 .* 0\.224 +Wilson", out, re.MULTILINE)
-    assert re.search(r"Judge's pass rate +1 of 5", out)
+    rows = re.findall(r"Judge's pass rate +\d\.\d+ +(\d\.\d+) +(\d\.\d+) ", out)
+    (width,) = re.findall(r"Judge's pass rate +1 of 5 +(\d\.\d+)", out)
+    assert len(rows) == 5
+    wide = sum(float(high) - float(low) for low, high in rows) / 5
+    assert float(width) == pytest.approx(wide, abs=2e-3)
     assert "bayesjudge prevalence --help" in out
 
 
