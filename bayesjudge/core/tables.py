@@ -262,10 +262,19 @@ def _as_they_occur(column: Any) -> Coded:
     np.minimum.at(first, codes, np.arange(len(codes)))
     place: dict[Any, int] = {}
     rank = np.full(len(labels), -1)
-    for code in np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]:
+    order = np.argsort(first, kind="stable")[: np.count_nonzero(first < len(codes))]
+    for code in order.tolist():
         if labels[code] is not None and not _is_nan(labels[code]):
             rank[code] = place.setdefault(labels[code], len(place))
     return Coded(rank[codes], _objects(place))
+
+
+def every_cell(column: Any) -> list[Any]:
+    """Cells of a column of Arrow, each distinct text made once: Arrow makes one for each row."""
+    if not (hasattr(column.type, "index_type") or str(column.type).endswith("string")):
+        return list(column.to_pylist())
+    dictionary, codes = _coded(column)
+    return list(np.append(_objects(dictionary.to_pylist()), [None])[codes])
 
 
 def _named_cells(coded: Coded, column: str, *, optional: bool = False) -> Coded:

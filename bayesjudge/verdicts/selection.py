@@ -29,6 +29,7 @@ from bayesjudge.core.numbers import number_of, scores_of
 from bayesjudge.core.tables import (
     columns_of,
     count_cells,
+    every_cell,
     free_name,
     is_counted_in_place,
     require_columns,
@@ -450,7 +451,7 @@ def cells_of(table: Any, name: str, rows: np.ndarray | None = None) -> list[Any]
     column = table[name]
     if hasattr(column, "combine_chunks"):
         if rows is None or len(rows) == len(column):
-            return list(column.to_pylist())
+            return every_cell(column)
         return [column[row].as_py() for row in rows.tolist()]  # `take` would load pandas
     import narwhals as nw
 

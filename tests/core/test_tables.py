@@ -16,12 +16,25 @@ from bayesjudge.core.tables import (
     _counted_in_arrow,
     code_rows,
     count_cells,
+    every_cell,
     require_distinct,
 )
 
 COLORS = ["red", None, "blue", "red", None, "blue", "red", "green"]
 FLAGS = [1, 1, None, 0, 0, None, 1, 1]
 BY_HAND = Counter(zip(COLORS, FLAGS, strict=True))
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [COLORS, FLAGS, [0.5, None, float("inf")], [True, None], [["a"], None], [None, None], []],
+)
+def test_every_cell_is_arrows(cells):
+    for column in (pa.array(cells), pa.array([*cells, None]).slice(1)):
+        blocks = pa.chunked_array([column, column.slice(1)])
+        assert every_cell(blocks) == blocks.to_pylist()
+        if not pa.types.is_nested(column.type):
+            assert every_cell(blocks.dictionary_encode()) == blocks.to_pylist()
 
 
 def as_counter(found):
