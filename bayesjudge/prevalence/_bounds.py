@@ -100,7 +100,7 @@ def of_sum(
     ]
     off = float(shares @ free)
     low, high = np.quantile(draws, [(1 - ci_prob) / 2, (1 + ci_prob) / 2])
-    return np.array([_row(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), off)])
+    return np.array([_row(float(draws.mean()), max(low - off, 0.0), min(high + off, 1.0), 2 * off)])
 
 
 def of_strata(
