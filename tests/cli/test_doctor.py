@@ -1050,6 +1050,21 @@ def test_a_dash_for_no_label_is_pasted_so_that_a_shell_reads_it(tmp_path, examin
 
 
 @pytest.mark.slow
+def test_grades_that_occur_among_the_rows_numbers_name_no_items(tmp_path, capsys):
+    rng = np.random.default_rng(1)
+    outputs = pd.DataFrame({"question": [f"q{i // 2}" for i in range(60)], "test": range(60)})
+    outputs.assign(verdict=rng.integers(0, 2, 60)).to_csv(tmp_path / "outputs.csv", index=False)
+    labels = pd.DataFrame({"grade": rng.integers(1, 4, 20), "question": outputs["question"][20:40]})
+    labels = labels.drop_duplicates("question").assign(human=[0, 1] * 5)
+    labels.to_csv(tmp_path / "labels.csv", index=False)
+    files = [str(tmp_path / "outputs.csv"), "--labels", str(tmp_path / "labels.csv")]
+    assert main(["doctor", *files, "--json"]) == 0
+    lines = [answer["command"] for answer in json.loads(capsys.readouterr().out)["answers"]]
+    assert lines
+    assert all("--truth human --item question" in line for line in lines)
+
+
+@pytest.mark.slow
 def test_columns_that_may_be_people_s_labels_are_named(tmp_path, capsys):
     rng = np.random.default_rng(1)
     table = pd.DataFrame({"id": range(80), "verdict": rng.integers(0, 2, 80)})
