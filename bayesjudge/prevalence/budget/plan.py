@@ -121,6 +121,7 @@ def plan(
         require(len(labelled) > 0, "give at least one number of labels")
         for m in labelled:
             require(m >= 2, f"labelled={m}: two labels or more are needed")
+        require(repeats >= 2, "must be 2 or more", repeats=repeats)
     rng = rng_of(random_seed)
     seed = int(rng.integers(2**32))  # the same random numbers for every row, so that rows compare
     simulated: dict[str, Any] = {"ci_prob": ci_prob, "repeats": repeats}
