@@ -69,10 +69,10 @@ def homogeneity(votes: Votes) -> pd.DataFrame:
     """
     import pandas as pd
 
-    return pd.DataFrame.from_dict(_rates(votes), orient="index").rename_axis("judge")
+    return pd.DataFrame.from_dict(_rates_by_judge(votes), orient="index").rename_axis("judge")
 
 
-def _rates(votes: Votes) -> dict[str, dict[str, float]]:
+def _rates_by_judge(votes: Votes) -> dict[str, dict[str, float]]:
     """What `homogeneity` tabulates, by judge."""
     tally = votes.tally()[:, :, :, :2]
     rows = {}
@@ -378,7 +378,7 @@ def _differing(votes: Votes) -> Iterator[Caution]:
 
     Half of the error rate goes to judges (`homogeneity`), half to single cells.
     """
-    rates, cells = _rates(votes), cell_p_values(votes)
+    rates, cells = _rates_by_judge(votes), cell_p_values(votes)
     for name in ("sensitivity", "specificity"):
         p = {judge: row[f"{name}_p"] for judge, row in rates.items()}
         p = {judge: value for judge, value in p.items() if not np.isnan(value)}
