@@ -68,6 +68,10 @@ def test_flips_are_counted_by_hand():
     assert made.flips.to_numpy().tolist() == [[1, 1], [1, 1]]
     assert made.flipped == 2
     assert made.estimate["pass_rate_change"].value == 0
+    assert made.detectable(0.9) > made.detectable(0.5) > 0
+    for power in (0, 1):
+        with refused("power=", power=power):
+            made.detectable(power)
 
 
 @pytest.mark.slow

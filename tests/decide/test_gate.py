@@ -406,6 +406,15 @@ def test_rates_of_labels_by_verdict_are_weighed_by_all_verdicts():
     assert needs._rates(counts) == pytest.approx(expected, rel=2e-3)  # half an item more of each
 
 
+def test_rates_have_half_an_item_more_of_each_kind():
+    counts = Counts(100, 60, 10, 8, 4, 3, calibration="by_truth")
+    assert needs._rates(counts) == pytest.approx((8.5 / 11, 3.5 / 5))
+    counts = Counts(100, 60, 10, 8, 4, 3, calibration="by_verdict")  # 9 passes and 5 fails labelled
+    share, ppv, npv = 69.5 / 115, 8.5 / 10, 3.5 / 6
+    expected = share * ppv / (share * ppv + (1 - share) * (1 - npv))
+    assert needs._rates(counts)[0] == pytest.approx(expected)
+
+
 def test_a_fail_is_a_pass_of_bad_outputs():
     assert needs._upward(0.8, 0.9) == (0.8, 0.9)
     assert needs._upward(0.9, 0.7) == pytest.approx((0.1, 0.3))

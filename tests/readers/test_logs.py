@@ -3,6 +3,7 @@
 import json
 import sys
 import types
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -113,6 +114,17 @@ def test_an_inspect_summary_that_hides_failed_grades_is_told(tmp_path):
     scores[0]["unscored_samples"] = 1
     path.write_text(json.dumps(document | {"results": {"scores": scores}}))
     assert not any("summary" in one for one in read_log(path).sentences)
+
+
+def test_an_inspect_log_that_was_not_ended_is_one(tmp_path):
+    whole, begun = tmp_path / "whole.eval", tmp_path / "begun.eval"
+    logs.write_inspect(whole, logs.inspect_samples(), zipfile.ZIP_DEFLATED, epochs=3)
+    with zipfile.ZipFile(whole) as ended, zipfile.ZipFile(begun, "w") as cut:
+        for name in sorted({*ended.namelist()} - {"header.json"}):
+            cut.writestr(name, ended.read(name))
+    log = read_log(begun)
+    assert log.tool == "Inspect"
+    assert len(log.metrics["model_graded_qa"].grades) == 36
 
 
 def test_openai_outputs_without_a_model_are_of_their_run(tmp_path):
