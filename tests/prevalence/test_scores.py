@@ -561,6 +561,11 @@ def test_numbers_outside_their_scales_are_told_together_and_briefly():
     assert len(str(error.value)) < 300
 
 
+def test_as_many_good_as_bad_items_are_drawn_and_one_more_of_an_odd_number():
+    truth = S.simulate(calibration="by_truth", items=20, labelled=5, random_seed=1)["truth"]
+    assert (int(truth.isna().sum()), int(truth.sum()), int((truth == 0).sum())) == (20, 3, 2)
+
+
 @pytest.mark.slow
 def test_numeric_truths_of_labels_by_truth_are_refused_with_the_reason():
     table = S.simulate(numeric=True, random_seed=1)

@@ -3,6 +3,7 @@
 import json
 import re
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -319,6 +320,15 @@ def test_points_lost_add_up_to_what_the_total_misses():
     each = by_criterion(rubric)
     lost = sum(each["points_lost", name].value for name in NAMES)
     assert 1 - lost == pytest.approx(_quoted(total(rubric)).value, abs=1e-12)
+
+
+def test_of_an_auc_twice_what_exceeds_a_half_is_reached():
+    """It is the Youden index of scores: .6 at the upper end."""
+    seen = [("auc", {"criterion": "polite"}, Row(0.7, 0.6, 0.8))]
+    criteria = SimpleNamespace(rows=lambda: iter(seen))
+    assert not cannot_judge(criteria, 0.5)
+    (one,) = cannot_judge(criteria, 0.7)
+    assert (one.criterion, one.measure, one.reach) == ("polite", "auc", 0.7)
 
 
 @pytest.mark.slow
