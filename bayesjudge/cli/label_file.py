@@ -250,8 +250,8 @@ def best(wanted: Collection[str], columns: Mapping[str, Sequence[str]]) -> list[
 def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, str] | None:
     """The labels' columns that name the item and the system (or nothing), by what they hold.
 
-    The item is the column of the most names, then the one whose counterpart in the table has more;
-    `system` is the table's column of systems, if they are to be told apart.
+    The item is a column that the table has by the same name, if one matches, then that of the most
+    names; `system` is the table's column of systems, if they are to be told apart.
     """
     table = labels.table_of_names([c for c in labels.readable() if c != truth])
     there = to.table_of_names(naming(to, to.readable()))
@@ -259,7 +259,9 @@ def keys_of(to: Rows, labels: Rows, truth: str, system: str = "") -> tuple[str, 
     sizes = {c: len({*there[matched[c]]}) for c in matched}
     fewest = len({*there["item"]}) / 2 if to.log is not None else FEWEST
     named = [c for c in matched if sizes[c] >= fewest]
-    items = sorted(named, key=lambda c: (-len({*table[c]}), -sizes[c], c != "item"))
+    items = sorted(
+        named, key=lambda c: (c != matched[c], -len({*table[c]}), -sizes[c], c != "item")
+    )
     if not items:
         return None
     by = ""

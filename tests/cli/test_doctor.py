@@ -1056,6 +1056,8 @@ def test_grades_that_occur_among_the_rows_numbers_name_no_items(tmp_path, capsys
     outputs.assign(verdict=rng.integers(0, 2, 60)).to_csv(tmp_path / "outputs.csv", index=False)
     labels = pd.DataFrame({"grade": rng.integers(1, 4, 20), "question": outputs["question"][20:40]})
     labels = labels.drop_duplicates("question").assign(human=[0, 1] * 5)
+    labels = pd.concat([labels, labels], ignore_index=True)
+    labels.insert(0, "label_no", range(20))
     labels.to_csv(tmp_path / "labels.csv", index=False)
     files = [str(tmp_path / "outputs.csv"), "--labels", str(tmp_path / "labels.csv")]
     assert main(["doctor", *files, "--json"]) == 0
